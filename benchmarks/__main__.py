@@ -25,8 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks.
 
     Returns:
-        The exit status: 0; 1 if one of our conversions failed or did not restore the bytes; 2 if
-        nothing could be run.
+        The exit status: 1 if one of our conversions failed or did not restore the bytes, or if
+        `--sizes` or `--profile` failed; else 0.
+
+    Raises:
+        SystemExit: the options are wrong, or nothing could be measured (exit status 2).
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -66,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measure onnxtext and its peers."
     )
     add = parser.add_argument
-    add("--only", metavar="PATTERN", help="only workloads with such names: 'transformer-*'")
+    add("--only", metavar="PATTERN", help="only workloads whose names match: 'transformer-*'")
     add(
         "--peer",
         metavar="PATTERN",
@@ -125,7 +128,10 @@ def _wanted(workload: Workload, options: argparse.Namespace) -> bool:
 
 
 def _is_failure(row: Row) -> bool:
-    """Whether one of our conversions failed; those of peers may fail."""
+    """Whether a start-up or one of our conversions failed, or did not restore the bytes.
+
+    Conversions of peers may fail.
+    """
     if row.peer not in ("onnxtext", "onnxtext (CLI)") and row.workload != startup.NAME:
         return False
     return row.failed is not None or row.same not in (None, "bytes")

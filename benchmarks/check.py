@@ -51,7 +51,7 @@ def used() -> float:
 
 
 def check(tree: Model, data: bytes) -> object:
-    """Check a syntax tree."""
+    """Check a syntax tree; `data` is its encoding."""
     return check_tree(tree, encoded=lambda: data)
 
 

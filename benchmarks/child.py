@@ -28,7 +28,7 @@ from benchmarks.workloads import SAMPLE
 MAX_MEMORY = 0.75
 """The fraction of the machine's memory that a conversion may use."""
 MAX_WARM_LENGTH = 10.0
-"""A conversion that takes more seconds is not repeated."""
+"""A conversion that takes longer than this number of seconds is not repeated."""
 _REASON = 110
 """Maximum length of the error message of a peer."""
 
@@ -45,7 +45,11 @@ def main(arguments: Sequence[str]) -> None:
 def measure(
     peer: str, direction: str, weights: str, source: str, target: str = ""
 ) -> dict[str, Any]:
-    """Measure the first conversion in the process, and the second one."""
+    """Measure the first conversion in the process and, if that is short, a second one.
+
+    Write the results of the first conversion to `target`, unless it is "". Return the figures that
+    `runner` stores in a row.
+    """
     _limit_memory()
     function = prepared(peer, direction, weights)
     inputs = read(Path(source), as_text=direction == "to-binary")

@@ -37,7 +37,7 @@ EDITS = [
     ("changed", "/model/layers.400/norm1/LayerNormalization"),
     ("added", "added_at_the_end"),
 ]
-"""The kind of edit of each node, in the order of the new model."""
+"""The edits: (kind, name of the node), in the order of the nodes."""
 
 
 def edited_models(count: int) -> tuple[bytes, bytes]:

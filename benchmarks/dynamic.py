@@ -27,7 +27,10 @@ SIZES = ((1,), (2,), (3,))
 
 
 def made_dynamic(model: onnx.ModelProto) -> onnx.ModelProto | None:
-    """Return a model with a symbolic first dimension; None if it has no fixed one."""
+    """Return a model with a symbolic first dimension; None if no input has a fixed first dimension.
+
+    Value infos are removed.
+    """
     made = onnx.ModelProto()
     made.CopyFrom(model)
     stored = {tensor.name for tensor in model.graph.initializer}
@@ -49,7 +52,10 @@ def forced(source: onnx.ModelProto | str) -> list[onnxtext.Diagnostic]:
 
 
 def models(directory: Path) -> Iterator[tuple[str, onnx.ModelProto, onnx.ModelProto]]:
-    """Yield the names of models that run, the models, and their dynamic forms."""
+    """Yield (file name, model, model with a symbolic first dimension) of each model that runs.
+
+    Models without a fixed first dimension are left out.
+    """
     for path in [*files(directory / "exports"), *files(directory / "models")]:
         try:
             model = onnx.load(path, load_external_data=False)
@@ -61,7 +67,10 @@ def models(directory: Path) -> Iterator[tuple[str, onnx.ModelProto, onnx.ModelPr
 
 
 def repaired(model: onnx.ModelProto) -> bytes | None:
-    """Return the binary of a model after the fixes of forced dimensions; None without fixes."""
+    """Return the binary of a model after up to nine fixes of forced dimensions.
+
+    Return None if there is no fix.
+    """
     text = onnxtext.from_binary(model.SerializeToString())
     for count in range(9):
         fixes = [item.fix for item in forced(text) if item.fix is not None]

@@ -49,11 +49,11 @@ def judged(
     *,
     shapes: bool = False,
 ) -> Verdict:
-    """Load and run a model with inputs of the declared types, once for each size of its symbols.
+    """Load a model, and run it with inputs of the declared types, once for each tuple in `sizes`.
 
     Args:
         model: the model.
-        sizes: the sizes of the symbols, in order, of each run.
+        sizes: for each run, the sizes of the model's symbols, in order.
         shapes: whether to return the shapes of all values.
     """
     ours, its = os.pipe()

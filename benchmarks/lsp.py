@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure response times of the language server: `python -m benchmarks.lsp [--nodes N] [--runs N]`.
 
-A real server over its pipes, with a transformer of 2,000 nodes; the time from a request to its
-answer. `typing` is the time from a keystroke to the syntax diagnostics of the new version;
+Ask a real server over its pipes about a transformer of 2,000 nodes; measure the time from a request
+to its answer. `typing` is the time from a keystroke to the syntax diagnostics of the new version;
 `… after typing` is a request right after a keystroke, which has to parse and index the text first;
 `checked` is the time from a keystroke to the diagnostics of the checker, its delay of 200 ms
 included.
@@ -32,7 +32,7 @@ Ask = Callable[[], Awaitable[Any]]
 
 
 class Client(LanguageClient):
-    """A client that waits for diagnostics."""
+    """A client that queues the diagnostics of the server in `published`."""
 
     def __init__(self) -> None:
         super().__init__("benchmark", "1")

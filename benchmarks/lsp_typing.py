@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the language server's response times during typing: `python -m benchmarks.lsp_typing`.
 
-A real server over its pipes, and a minimal client. For each feature 20 keys are typed at intervals
-of 50 ms. A request follows each key and cancels the one before, like in VS Code. Measured are the
-time from the last key to the last answer, and the server's processor time, in all and after the
-last key. The latter is more reliable on a busy machine, but it leaves out the 60 ms for which the
-server waits before it parses a slow text.
+A minimal client talks to a real server over its pipes. For each feature 20 keys are typed at
+intervals of 50 ms. A request follows each key and cancels the one before, like in VS Code. Measured
+are the time from the last key to the last answer, and the server's processor time, in all and after
+the last key. Processor time is more reliable on a busy machine, but it leaves out the 60 ms for
+which the server waits before it parses a slow text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TYPED = {
     "right": " " * KEYS,
     "breaking": "\nextra = Add (hidden_s",
 }
-"""Text typed after a node: a valid text, or the beginning of another node."""
+"""The texts to type after a node: blanks, which are valid, or the beginning of another node."""
 
 NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
 """Matches the end of a line with a node."""
@@ -99,25 +99,33 @@ class Editor:
         return number
 
     def wait(self, number: int, seconds: float = 120) -> tuple[float, dict[str, Any]]:
-        """Return the arrival time and the answer of a request."""
+        """Wait for the answer of a request; return (its arrival time, the answer).
+
+        Raises:
+            TimeoutError: there is no answer after `seconds`.
+        """
         with self.arrived:
             if not self.arrived.wait_for(lambda: number in self.answers, seconds):
                 raise TimeoutError(f"request {number} was not answered in {seconds} s")
             return self.answers[number]
 
     def wait_reported(self) -> list[tuple[float, int]]:
-        """Return when diagnostics of the current text arrived, and how many."""
+        """Wait for diagnostics of the current text; return (arrival time, number) of each message.
+
+        Raises:
+            TimeoutError: no diagnostics have arrived after two minutes.
+        """
         with self.arrived:
             if not self.arrived.wait_for(lambda: bool(self.reported.get(self.version)), 120):
                 raise TimeoutError("no diagnostics in 120 s")
             return self.reported[self.version]
 
     def checked(self) -> None:
-        """Wait until the checker has seen the text."""
+        """Wait until the checker has checked the current text."""
         self.wait(self.ask("onnxtext/checked", {"uri": self.uri}))
 
     def change(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """Replace a range."""
+        """Replace the text between two positions (line, column)."""
         self.version += 1
         places = [dict(zip(("line", "character"), place, strict=True)) for place in (start, end)]
         change = {"range": {"start": places[0], "end": places[1]}, "text": text}
@@ -209,11 +217,12 @@ FEATURES: dict[str, Params] = {
 
 
 def burst(editor: Editor, method: str, typed: str) -> tuple[list[float], str]:
-    """Type a text, and send a request after each key.
+    """Type a text; after each key, cancel the last request if it is open, and send a new one.
 
     Returns:
-        The seconds from the last key to the last answer, the processor time after the last key and
-        in all; and the outcome of the last request: `answered` or an error code.
+        (figures, outcome of the last request: `answered` or an error code). The figures are the
+        seconds from the last key to the last answer, and the server's processor time in seconds,
+        first after the last key, then in all.
     """
     asked: list[int] = []
     before = editor.cpu()
@@ -278,7 +287,7 @@ def places(text: str) -> dict[str, int]:
 
 
 def measure(text: str, methods: list[str], where: list[str], typed: list[str]) -> list[list[str]]:
-    """Return the rows of the table."""
+    """Measure features; print the rows of the table, and return them."""
     rows = []
     found = places(text)
     with tempfile.TemporaryDirectory() as directory:
@@ -320,7 +329,7 @@ def main() -> None:
         make(arguments.nodes) if make is not None else next(transformer(arguments.nodes))
     )
     if arguments.mistakes:
-        # A comma is missing in some nodes.
+        # Remove a comma from some nodes.
         lines = text.split("\n")
         nodes = [index for index, line in enumerate(lines) if " = Add (" in line]
         for number in nodes[:: len(nodes) // arguments.mistakes or 1][: arguments.mistakes]:

@@ -25,11 +25,11 @@ from onnxtext.merger.line_merge import merge_lines
 
 SEED = 8
 LARGEST = 400_000
-"""Larger models are skipped: they are mostly weights, which are merged by digest."""
+"""Models of more bytes are skipped: they are mostly weights, which are merged by digest."""
 
 
 def shared_pairs(count: int, seed: int = SEED, directory: Path = DATA) -> Iterator[Pair]:
-    """Yield pairs of edits of the shared models, cycling until there are enough."""
+    """Yield up to `count` pairs of edits of the shared models, one model after the other."""
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]
     files = [file for file in files if file.stat().st_size <= LARGEST]
@@ -75,7 +75,7 @@ def large(count: int) -> tuple[bytes, bytes, bytes]:
 
 
 def identical(count: int) -> tuple[bytes, bytes, bytes]:
-    """Return base, ours and theirs: equal nodes, and another node, in each at another place."""
+    """Return base, ours and theirs: equal nodes, and one other node, whose place differs."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y) {\n"
     nodes = ["  = Foo (x)\n" for _ in range(count)]
     last = "  y = Bar (x)\n"
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _count(count: int, seed: int) -> int:
-    """Count outcomes; return how many pairs the driver does not merge as expected."""
+    """Count and print outcomes; return how many pairs the driver does not merge as expected."""
     found: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, "all")}
     for pair in shared_pairs(count, seed):
         mine, git = ours(pair), by_lines(pair)

@@ -16,6 +16,7 @@ from onnxtext.printer import print_model
 
 Change = Callable[[Model], None]
 Maker = Callable[[Model, int, random.Random], "Edit | None"]
+"""Returns a random edit of the node with an index, without editing; None if it is impossible."""
 KINDS = ("apart", "adjacent", "insert", "reorder")
 """Relations of two edits: any two layers; adjacent layers; one inserts a node beside the layer that
 the other edits; one reorders the model."""
@@ -235,7 +236,7 @@ def _renamed(node: Node, old: str, new: str) -> Node:
 
 
 def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """Insert a node after another one, and redirect the next user of its output."""
+    """Insert a node after node `at`; the first user of that node's output uses the new output."""
     output = model.graph.nodes[at].outputs[0]
     users = _consumers(model, output)
     if not users:
@@ -254,7 +255,7 @@ def insert(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def side_branch(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """Insert a node that uses the output of another one, right after it."""
+    """Insert, right after node `at`, a node that uses that node's output."""
     output = model.graph.nodes[at].outputs[0]
     name = f"branch_{draw.randrange(10**6)}"
 
@@ -265,7 +266,7 @@ def side_branch(model: Model, at: int, draw: random.Random) -> Edit | None:
 
 
 def delete(model: Model, at: int, draw: random.Random) -> Edit | None:
-    """Remove a node; its users use its input instead."""
+    """Remove a node; its users then use its first input."""
     node = model.graph.nodes[at]
     users = _consumers(model, node.outputs[0])
     if len(node.outputs) != 1 or not node.inputs or not node.inputs[0] or users is None:
@@ -308,7 +309,7 @@ EDITS: tuple[Maker, ...] = (
 
 
 def reorder(model: Model, draw: random.Random) -> Edit:
-    """Reorder nodes, as far as the data flow allows, and initializers."""
+    """Return an edit that shuffles value infos, initializers and, within the data flow, nodes."""
     seed = draw.randrange(10**6)
 
     def change(model: Model) -> None:
@@ -319,7 +320,7 @@ def reorder(model: Model, draw: random.Random) -> Edit:
 
 
 def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
-    """Return the nodes in a random topological order."""
+    """Return the nodes in a random topological order; unchanged if there is none."""
     place = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
     users: list[list[int]] = [[] for _ in nodes]
     waiting = [0] * len(nodes)
@@ -344,7 +345,7 @@ def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
 
 
 def pairs(name: str, data: bytes, count: int, seed: int) -> Iterator[Pair]:
-    """Yield pairs of edits of a model that touch different statements, cycling over all kinds."""
+    """Yield up to `count` pairs of edits of different statements of a model; the kinds take turns."""
     base = base_model(data)
     if base is None:
         return

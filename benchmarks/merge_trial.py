@@ -4,7 +4,7 @@
 Two sets of random edits are applied to a model with the onnx API. The versions are printed with
 random options, some get comments and another layout, and are merged in both orders, as texts and
 as binaries. A merge is `merged` if the result is the model after both sets of edits, and `wrong`
-if it is another model, depends on the order of the sides or on the spelling, or loses a comment.
+if it is another model, or depends on the order of the sides or on the spelling.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class Trial:
 
 
 def models(directory: Path = DATA, largest: int = LARGEST) -> list[tuple[str, bytes]]:
-    """Return the models to edit."""
+    """Return (file name, bytes) of the models to edit.
+
+    Models of more than `_FEW` nodes occur five times, so that they are chosen more often.
+    """
     entries = json.loads((directory / "models" / "index.json").read_text())
     files = [directory / entry["file"] for entry in entries]
     files += sorted((directory / "exports").glob("*.onnx"))
@@ -77,7 +80,10 @@ def spelled(data: bytes, draw: random.Random) -> str:
 
 
 def roughened(text: str, word: str, draw: random.Random) -> str:
-    """Change the layout of a text, and add comments."""
+    """Change the layout of a text, and add comments with `word`.
+
+    Return the text unchanged if the model would change.
+    """
     lines = text.split("\n")
     for _ in range(draw.randrange(4)):
         at = draw.randrange(len(lines))
@@ -96,7 +102,7 @@ def roughened(text: str, word: str, draw: random.Random) -> str:
 
 
 def trials(files: Sequence[tuple[str, bytes]], count: int, seed: int) -> Iterator[Trial]:
-    """Yield random merges; each depends on its own seed only."""
+    """Yield random merges; each depends only on `seed` and its own number."""
     number = 0
     made = 0
     while made < count:
@@ -141,7 +147,7 @@ def _trial(file: tuple[str, bytes], draw: random.Random, name: str) -> Trial | N
 
 
 def verdict(trial: Trial) -> str:
-    """Return `merged`, `conflict`, or a description of the error."""
+    """Return the outcome, such as `merged` or `needless conflict`; errors begin with `wrong: `."""
     base, ours, theirs = [text.encode() for text in trial.texts]
     result, other = merge(base, ours, theirs), merge(base, theirs, ours)
     if bool(result.conflicts) != bool(other.conflicts):

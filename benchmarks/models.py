@@ -30,7 +30,7 @@ WIDTH = 16
 
 
 def main(name: str) -> None:
-    """Generate the files of a workload, all or none."""
+    """Generate the files of a workload, all or none; remove those of older versions."""
     workload = named(name)
     workload.forget_older()
     making = workload.directory.with_name(f"making-{os.getpid()}")

@@ -12,7 +12,7 @@ import onnx
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, numpy_helper
 
 Change = Callable[[ModelProto, random.Random], str | None]
-"""Changes a model and returns a description; None if the model has nothing of the kind."""
+"""Changes a model and returns a description; None if the drawn change is impossible."""
 
 
 _UNARY = """
@@ -115,7 +115,7 @@ def declared_element(model: ModelProto, choose: random.Random) -> str | None:
 
 
 def weight_shape(model: ModelProto, choose: random.Random) -> str | None:
-    """Transpose, cut or reshape an initializer."""
+    """Transpose, cut, lengthen or reshape an initializer."""
     tensors = [tensor for tensor in model.graph.initializer
                if 0 < np.prod(tensor.dims) <= 1 << 20
                and tensor.data_location != TensorProto.EXTERNAL]  # fmt: skip
@@ -273,7 +273,7 @@ def inputs_swapped(model: ModelProto, choose: random.Random) -> str | None:
 
 
 def input_replaced(model: ModelProto, choose: random.Random) -> str | None:
-    """Replace an input of a node by another value that is computed earlier."""
+    """Replace an input of a node by an input or initializer of the graph, or an earlier value."""
     nodes = [(index, node) for index, node in enumerate(model.graph.node) if any(node.input)]
     if not nodes:
         return None
@@ -332,7 +332,10 @@ CHANGES: dict[str, Change] = {
 
 
 def drawn(model: ModelProto, choose: random.Random) -> tuple[str, str, ModelProto] | None:
-    """Return (kind, description, changed model) of a random change; None if it is impossible."""
+    """Return (kind, description, changed model) of a random change.
+
+    Return None if four random kinds of changes are impossible.
+    """
     for kind in choose.sample(sorted(CHANGES), 4):
         mutant = ModelProto()
         mutant.CopyFrom(model)

@@ -109,7 +109,10 @@ class Mutant(NamedTuple):
 
 
 def bases(files: Iterable[Path]) -> Iterator[Base]:
-    """Yield the models that onnxruntime runs, and in which no checker finds an error."""
+    """Yield the models that onnxruntime runs, whose declared types are right, and without errors.
+
+    No checker may find an error in them.
+    """
     for path in files:
         try:
             model = onnx.load(path, load_external_data=False)
@@ -131,7 +134,7 @@ def files(directory: Path) -> list[Path]:
 def mutants(
     models: list[Base], count: int, seed: int, checkers: Iterable[str] = CHECKERS
 ) -> Iterator[Mutant]:
-    """Yield changed models; each base is chosen with the same probability."""
+    """Yield up to `count` changed models; each base is chosen with the same probability."""
     choose = random.Random(seed)
     for _ in range(count):
         base = choose.choice(models)

@@ -66,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 
 def real_models(folder: Path, largest: int = 4 << 20) -> Iterator[Case]:
-    """Yield the models in a folder."""
+    """Yield the models of at most `largest` bytes in a folder and below it."""
     for path in sorted(folder.rglob("*.onnx")):
         if path.stat().st_size <= largest:
             yield Case(str(path.relative_to(folder)), path.read_bytes(), None, None)
@@ -216,7 +216,11 @@ class Judge:
 
 
 def judge_case(job: tuple[Case, tuple[int, ...], bool]) -> list[tuple[str, int, str, str, str]]:
-    """Return (case, target, converter, verdict, reason) for each target and converter."""
+    """Return (case, target, converter, verdict, reason) for each target and converter.
+
+    The target that the model already has is left out. `job` has the case, the targets, and whether
+    to try onnx's converter, too.
+    """
     case, targets, peer = job
     warnings.simplefilter("ignore")
     found = []

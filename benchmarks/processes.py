@@ -24,7 +24,7 @@ class Finished:
 
     Attributes:
         seconds: from its start to its end.
-        peak: its peak memory in bytes; None if that is less than ours.
+        peak: its peak memory in bytes; None if it is not above the peak of this process.
         output: its standard output.
         failed: the reason of its failure; empty on success.
     """
@@ -70,7 +70,7 @@ def python(*arguments: str | Path) -> list[str | Path]:
 
 
 def _peak(usage: resource.struct_rusage) -> int | None:
-    """Return the peak memory of a process.
+    """Return the peak memory of a process; None if it is not above the peak of this process.
 
     On Linux, the peak of a child includes its parent's memory until it runs its own program. So
     this process has to stay small: it imports neither onnx nor numpy.

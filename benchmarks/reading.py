@@ -27,11 +27,11 @@ class Reading:
         binary: the size of the model in bytes.
         text: the size of the text with the weights in it.
         beside: the size of the text without resources.
-        wide: the lines of statements over 100 columns.
-        wide_alone: the same, without lines that are wide because of one long string.
-        declared_twice: values that are declared more than once among the inputs and in `<…>`.
-        first_node: the line of the first node.
-        weights: the initializers of the main graph, which come before its nodes.
+        wide: the number of lines of statements over 100 columns.
+        wide_alone: the number of these lines that are not wide because of one long string.
+        declared_twice: the number of repeated declarations among the inputs and in `<…>`.
+        first_node: the line number of the first node.
+        weights: the number of initializers of the main graph, which come before its nodes.
     """
 
     binary: int

@@ -42,7 +42,7 @@ class Row:
         model_size: the size of the binary model, in bytes.
         model: the SHA-256 of the binary model.
         same: whether the binary, made directly or from the peer's text, equals the model: `bytes`,
-            `meaning` or `no`; `unread` without a binary.
+            `meaning` or `no`; `unread` if there is no binary; None if that was not measured.
         failed: the reason of a failure.
     """
 
@@ -74,7 +74,7 @@ class Results:
 
     Attributes:
         rows: the rows in display order.
-        head: date and machine of the run.
+        head: date, versions and machine of the run.
     """
 
     rows: list[Row]
@@ -105,7 +105,7 @@ def load(path: Path) -> Results:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it has no results.
+        ValueError: it has no results of this version of the benchmarks.
     """
     content = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -114,7 +114,7 @@ def load(path: Path) -> Results:
 
 
 def heading(repeat: int) -> dict[str, str]:
-    """Return date and machine of a run."""
+    """Return date, versions and machine of a run."""
     head = {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "commit": _commit(),

@@ -20,7 +20,7 @@ from benchmarks.results import Row
 from benchmarks.workloads import SAMPLE, WORK, Workload
 
 MAX_REPEATED_LENGTH = 20.0
-"""A conversion that takes more seconds is not repeated."""
+"""A conversion that takes longer than this number of seconds is not repeated."""
 _PIECE = 1 << 16
 
 
@@ -31,7 +31,7 @@ class Options:
     Attributes:
         repeat: the number of processes for each row.
         timeout: the timeout of a process in seconds.
-        wanted: which peers to show.
+        wanted: returns whether to show a peer.
         say: shows the progress.
     """
 
@@ -62,10 +62,10 @@ class _Task:
 
 
 def made(workload: Workload, options: Options) -> Path:
-    """Return the directory of the models of a workload; generate missing ones.
+    """Return the directory of the models of a workload; generate the models if they are missing.
 
     Raises:
-        RuntimeError: they cannot be made.
+        RuntimeError: the models cannot be generated.
     """
     if not workload.made:
         options.say(f"making {workload.name}")
@@ -109,7 +109,7 @@ def prepared(workload: Workload, direction: str, options: Options) -> Iterator[P
     """Yield the directory of the input files of one direction; it may be temporary.
 
     Raises:
-        RuntimeError: they cannot be made.
+        RuntimeError: the files cannot be generated.
     """
     made(SAMPLE, options)
     source = made(workload, options)

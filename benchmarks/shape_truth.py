@@ -22,7 +22,10 @@ MADE_UP = re.compile(r"unk__|_dim_\d+$|__d\d+$|\?")
 
 
 def runs(model: onnx.ModelProto) -> Iterator[tuple[dict[str, int], dict[str, Shape]]]:
-    """Yield the sizes of symbols and the shapes of all values, for two sizes of each symbol."""
+    """Yield the sizes of symbols and the shapes of all values, for two sizes of each symbol.
+
+    A run that fails is left out.
+    """
     for sizes in SIZES:
         symbols: dict[str, int] = {}
         try:
@@ -146,7 +149,7 @@ def names_in(text: str) -> set[str] | None:
 
 
 def evaluated(text: str, symbols: Mapping[str, int]) -> float | None:
-    """Return the size of a symbolic dimension; None if it has symbols of unknown size."""
+    """Return the size of a symbolic dimension; None if it is unknown."""
     if text in symbols:
         return symbols[text]
     names = names_in(text)

@@ -3,12 +3,12 @@
 
     python -m benchmarks.shapes [--data DIRECTORY] [--verbose]
 
-The models are those under 2 MB of `../shared/data`, without their value infos. Counted are the
+The models are those under 2 MB of the shared data, without their value infos. Counted are the
 values that nodes of the main graph compute. `rank`: the number of dimensions is known. `all`: every
 dimension is a number or an expression of the model's own symbols (not those that tools make up).
 `wrong`: values whose type differs from what onnxruntime (or, without it, onnx's reference) computes
 on inputs with two sizes for every symbol; outputs that the model itself declares wrong are left
-out. `failed`: models without an answer.
+out. `failed`: models on which the tool fails.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def ours(model: onnx.ModelProto) -> Shapes:
 
 
 def official(model: onnx.ModelProto, data_prop: bool) -> Shapes:
-    """Infer with onnx in strict mode; without it if that fails."""
+    """Infer with onnx in strict mode; if that fails, in the default mode."""
     try:
         made = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=data_prop)
     except Exception:
@@ -105,14 +105,17 @@ TOOLS: dict[str, Callable[[onnx.ModelProto], Shapes]] = {
 
 
 def without_infos(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Remove the value infos of all graphs and functions."""
+    """Remove the value infos of the graphs and functions of a model, in place; return the model."""
     for owner in (*graphs(model.graph), *model.functions):
         del owner.value_info[:]
     return model
 
 
 def models(directory: Path) -> Iterator[tuple[str, onnx.ModelProto]]:
-    """Yield the models of a directory without value infos."""
+    """Yield (path, model without value infos) of the models below a directory.
+
+    Models of `LARGEST` bytes and more, and unreadable files, are left out.
+    """
     for path in sorted(directory.rglob("*.onnx")):
         if path.stat().st_size < LARGEST:
             try:
@@ -205,7 +208,7 @@ def main(data: Path, verbose: bool) -> None:
         import_module("onnxruntime.tools.symbolic_shape_infer")
     except ImportError:
         tools.pop()
-        print("onnxruntime or sympy is not installed; its column is left out")
+        print("onnxruntime or sympy is not installed: the row of symbolic_shape_infer is left out")
     for part in ("exports", "models"):
         counts = measure(data / part, tools, verbose)
         if not counts[tools[0]]["models"]:

@@ -60,7 +60,7 @@ def main(target: str) -> int:
     """Measure, print and write.
 
     Returns:
-        The exit status: 2 if there are no models.
+        The exit status: 0, or 2 if there are no models.
     """
     names = shared_models()
     if not names:

@@ -76,7 +76,7 @@ INITIALIZERS = tuple(
 
 
 class Names:
-    """Naming schemes: like PyTorch's exporter, or identifiers."""
+    """Spells names like PyTorch's exporter or, if `bare`, as identifiers."""
 
     def __init__(self, *, bare: bool) -> None:
         self._bare = bare

@@ -44,7 +44,11 @@ class Run:
 
 
 def run(command: Sequence[str | Path]) -> Run:
-    """Run a process, and flush its output to disk."""
+    """Run a process; return its time and memory.
+
+    Raises:
+        SystemExit: the process fails.
+    """
     start = time.perf_counter()
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
@@ -56,7 +60,14 @@ def run(command: Sequence[str | Path]) -> Run:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Run]:
-    """Measure all commands on `m.onnx` in a directory; return the minimum of all rounds."""
+    """Measure all commands on `m.onnx` in a directory.
+
+    Returns:
+        For each command, the minimum time and the maximum memory of all rounds.
+
+    Raises:
+        SystemExit: a command fails, or the round trip changes the bytes.
+    """
     source, text, back = work / "m.onnx", work / "m.onnxtxt", work / "back.onnx"
     steps: dict[str, Callable[[], Run]] = {
         "sha256sum": lambda: run(["sha256sum", source]),

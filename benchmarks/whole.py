@@ -32,7 +32,7 @@ _TO_BINARY = (
 
 
 def commands(directory: Path, count: int) -> dict[str, tuple[list[str | Path], list[str | Path]]]:
-    """Return our command and the official one for each direction, on a model of `count` nodes."""
+    """Write a model of `count` nodes; return (our command, official command) for each direction."""
     binary, text, official = (directory / name for name in ("m.onnx", "m.onnxtxt", "official.txt"))
     made = directory / "made.onnx"
     data = layered(count)

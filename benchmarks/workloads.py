@@ -31,7 +31,7 @@ class Workload:
         weights: the place of weights in the text: section or inline.
         quick: whether it is small enough for `--quick`.
         large: whether it is run only on request.
-        names: returns the names of its models, if they are real ones.
+        names: returns the names of its models, if they are real ones; None for generated models.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Workload:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of its models, if they are real ones."""
+        """The names of its models, if they are real ones; else ()."""
         return () if self.names is None else self.names()
 
     @property

@@ -149,7 +149,7 @@ def rename(graph: Any, old: str, new: str) -> None:
 
 
 def values_of(graph: Any) -> list[str]:
-    """Return the names of values that nodes can use."""
+    """Return the names of values that nodes can use; ["x"] if there are none."""
     names = [i if isinstance(i, str) else i.name for i in graph.input]
     names += [tensor.name for tensor in getattr(graph, "initializer", ())]
     return [*names, *[name for node in graph.node for name in node.output if name]] or ["x"]

@@ -23,7 +23,10 @@ from benchmarks.merging.edits import (
 
 
 def initializer_edit(model: ModelProto, draw: Draw) -> Edit | None:
-    """Return an edit of an initializer of the main graph or a nested one."""
+    """Return a random edit of an initializer of the main graph or a nested one.
+
+    Return None if the chosen graph has no initializer, or the chosen edit is impossible.
+    """
     where = draw.choice(owners(model))
     graph = where(model)
     if not getattr(graph, "initializer", ()):

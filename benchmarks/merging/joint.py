@@ -17,7 +17,7 @@ from benchmarks.merging.values import value_edit
 
 
 def draw_edits(model: ModelProto, draw: Draw, count: int) -> list[Edit]:
-    """Return random edits that can be applied to a model one after the other."""
+    """Return up to `count` random edits that can be applied to a model one after the other."""
     found: list[Edit] = []
     makers = [node_edit] * 5 + [value_edit] * 3 + [initializer_edit] * 3 + [model_edit] * 2
     for _ in range(count * 10):
@@ -34,7 +34,10 @@ def draw_edits(model: ModelProto, draw: Draw, count: int) -> list[Edit]:
 
 
 def _contradicts(edit: Edit, others: Sequence[Edit]) -> bool:
-    """Whether an edit removes what another edit of the same side has changed."""
+    """Whether another edit of the same side has the same target, and one of both removes it.
+
+    Renaming the target counts as removing it.
+    """
     target = edit.name.rpartition(" ")[2]
     ends = ("delete", "bypass", "rename")
     return any(
@@ -95,7 +98,10 @@ def _is_among(edit: Edit, others: Sequence[Edit], model: ModelProto) -> bool:
 
 
 def by_items(model: ModelProto, ours: Sequence[Edit], theirs: Sequence[Edit]) -> ModelProto | None:
-    """Merge item by item, each from the side that changed it; None if both changed one."""
+    """Merge item by item, each from the side that changed it.
+
+    Return None if both sides changed an item differently, or if a key of items is not unique.
+    """
     versions = []
     for edits in ((), ours, theirs):
         made = apply(model, edits)
@@ -153,7 +159,7 @@ def items_of(model: ModelProto) -> dict[Any, Any] | None:
 
 
 def normal(model: ModelProto) -> bytes:
-    """Return a model in a form that does not depend on the order of items."""
+    """Return a model in a form that does not depend on the order of items in most lists."""
     made = ModelProto()
     made.CopyFrom(model)
     _normalize(made)

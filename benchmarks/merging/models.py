@@ -155,7 +155,7 @@ def _shuffle(model: ModelProto, draw: Draw) -> Edit:
 
 
 def _sorted(nodes: list[Any], before: list[Any]) -> list[Any]:
-    """Sort nodes topologically; keep their order if that is impossible."""
+    """Sort nodes topologically; return `before`, the old order, if that is impossible."""
     made: list[Any] = []
     known = {name for node in nodes for name in node.output}
     rest = list(nodes)
@@ -200,6 +200,6 @@ MODEL_EDITS: tuple[Any, ...] = (
 
 
 def model_edit(model: ModelProto, draw: Draw) -> Edit | None:
-    """Return an edit of the header, functions or sections."""
+    """Return a random edit of the header, functions or sections; None if it is impossible."""
     edit: Edit | None = draw.choice(MODEL_EDITS)(model, draw)
     return edit

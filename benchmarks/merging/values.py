@@ -23,7 +23,7 @@ from benchmarks.merging.edits import (
 
 
 def value_edit(model: ModelProto, draw: Draw) -> Edit | None:
-    """Return an edit of an input, output or value info."""
+    """Return a random edit of an input, output or value info; None if it is impossible."""
     where = draw.choice(owners(model))
     graph = where(model)
     field = draw.choice(["input", "output", "value_info", "value_info"])

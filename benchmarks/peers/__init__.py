@@ -16,9 +16,9 @@ class Peer:
     Attributes:
         name: its name in options and results.
         module: the module that converts; None for our command line.
-        reads: the peer whose text it parses.
-        prints: whether it is also measured when printing.
-        of_many: whether it is measured on workloads of many models only.
+        reads: the name of the peer whose text it parses.
+        prints: whether its conversion to text is measured, too.
+        of_many: whether it is measured only on workloads of many models.
     """
 
     name: str
