@@ -345,7 +345,7 @@ def _another_order(nodes: list[Node], draw: random.Random) -> list[Node]:
 
 
 def pairs(name: str, data: bytes, count: int, seed: int) -> Iterator[Pair]:
-    """Yield up to `count` pairs of edits of different statements of a model; the kinds take turns."""
+    """Yield up to `count` pairs of edits of different statements; the kinds of pairs take turns."""
     base = base_model(data)
     if base is None:
         return
