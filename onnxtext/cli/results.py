@@ -23,7 +23,7 @@ class Results:
         self._as_json = reporter.format == "json"
 
     def add(self, row: dict[str, object], *lines: str) -> None:
-        """Add the JSON object of a result; write its lines, unless results are JSON."""
+        """Add the JSON object of a result; write its lines, unless the results are JSON."""
         self.rows.append(row)
         self.say(*lines)
 

@@ -69,7 +69,7 @@ def find_installed(scope: Scope) -> InstalledSettings:
     """Read the state of onnxtext's settings in a scope.
 
     Raises:
-        OnnxTextError: there is no repository, or git fails.
+        OnnxTextError: there is no repository (for the scope `local`), or git fails.
     """
     if scope == "local" and not in_repository():
         raise git_error(

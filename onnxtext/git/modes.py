@@ -128,7 +128,7 @@ def is_command(name: str) -> bool:
 
 
 def is_ours(value: str) -> bool:
-    """Whether a command was written by `install`, with this or another Python."""
+    """Whether a command looks like the commands that `install` writes, with any Python."""
     return _MODULE in value
 
 

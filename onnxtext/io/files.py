@@ -190,7 +190,7 @@ def remove_temporary_files() -> None:
 
 
 def read_stream(file: IO[bytes], name: str) -> bytes:
-    """Return all bytes of a pipe or device.
+    """Return all bytes of a stream, such as a pipe or a device.
 
     The stream is read in chunks, so that signals can interrupt reading.
 

@@ -36,7 +36,7 @@ class LoadedModel:
         name: its name, such as its file name.
         base: the directory of its file, to find weights beside it; None if unknown.
         document: its text, with the data derived from it, such as the syntax tree.
-        findings: the syntax errors of the text, then the findings of the checker.
+        findings: the syntax errors of the text, then other findings, such as those of the checker.
         binary: whether it was read from a binary model. If so, its text is in the canonical layout.
         statistics: whether the statistics of its weights are computed.
     """

@@ -78,7 +78,8 @@ def clean(max_size: int | None, name: str) -> int:
     """Convert the model on standard input to text.
 
     This is `filter.onnxtext.clean`: its output is what git stores for a file. Content that is not
-    a model, or too large, is passed through with a warning. PATH is the file name in warnings.
+    a model, or too large, is passed through with a warning. PATH is the path of the file in the
+    repository; the content of .onnxtxt and .onnxtext files is passed through.
     """
     from onnxtext.git.clean_smudge import clean as convert
 
@@ -94,7 +95,8 @@ def smudge(max_size: int | None, name: str) -> int:
 
     This is `filter.onnxtext.smudge`: its output is what git checks out. Content that cannot be
     converted, such as a text with conflict markers, is passed through with a warning. PATH is the
-    file name in warnings.
+    path of the file in the repository; the content of .onnxtxt and .onnxtext files is passed
+    through.
     """
     from onnxtext.git.clean_smudge import smudge as convert
 

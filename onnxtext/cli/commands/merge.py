@@ -113,7 +113,7 @@ def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
 def _note_missing_weights(
     result: MergeResult, paths: tuple[str, ...], name: str, reporter: Reporter
 ) -> None:
-    """Report a note if the merged text cannot find its weights.
+    """Report a note if a merged text without conflicts cannot find its weights.
 
     A text finds its weights by paths relative to its own directory. The merged text keeps the paths
     of the versions, but may be in another directory.

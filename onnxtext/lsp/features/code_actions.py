@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Offer code actions: fix or suppress diagnostics, edit the types or the opset of a model."""
+"""Offer code actions: fix or suppress diagnostics, or edit the model."""
 
 from __future__ import annotations
 

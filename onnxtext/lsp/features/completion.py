@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complete operators, functions, attributes, attribute values, names in scope, types and keys."""
+"""Answer completion requests: operators, attributes, names, types, keys and keywords."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _DECORATORS = {
 
 
 def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | None:
-    """Return the completions at the cursor; None if the document is not open."""
+    """Return up to `_MAX_ITEMS` completions at the cursor; None if the document is not open."""
     document = server.documents.get(params.text_document.uri)
     if document is None:
         return None
@@ -311,7 +311,10 @@ class _Maker:
             count += 1
 
     def _visible(self) -> Iterable[tuple[Scope, str]]:
-        """Yield the values that are visible at the cursor, the nearest definition first."""
+        """Yield (scope, name) of each value visible at the cursor, the nearest definition first.
+
+        Outputs of the node at the cursor are left out.
+        """
         scope = self.scope
         seen: set[str] = set()
         limit = self.offset

@@ -12,7 +12,7 @@ _MAX_RANGES = 20_000
 
 
 async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
-    """Return the folding ranges; of several ranges that begin on one line, only the longest."""
+    """Return up to `_MAX_RANGES` folding ranges; of those that begin on one line, the longest."""
     version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
     for start, end, is_comment in find_folds(version, lengths):

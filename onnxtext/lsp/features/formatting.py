@@ -41,9 +41,10 @@ async def on_type(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the statement before a line break or `}` that was just typed.
 
-    After a line break, the line of the cursor is not edited, so that the cursor does not move.
-    Return None if there is no earlier line, if the edits would change the syntax tree, or remove or
-    repeat a comment, or if the text changes meanwhile.
+    After a line break, the line of the cursor is not edited, so that the cursor does not move. A
+    text with syntax errors is handled as in `part`. Return None if there is no earlier line, if the
+    edits would change the syntax tree, or remove or repeat a comment, or if the text changes
+    meanwhile.
     """
     if params.position.line == 0:
         return None

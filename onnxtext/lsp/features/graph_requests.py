@@ -60,7 +60,10 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Choose the version to compare a document with; later drawings mark the differences."""
+    """Choose the version to compare a document with, for later drawings; return its name.
+
+    The reason follows the name if the graphs cannot be compared.
+    """
     views = _views(server, params)
     await views.compare(getattr(params, "against", None))
     await views.drawing()
@@ -169,7 +172,10 @@ def _strings(params: Any, name: str) -> list[str]:
 
 
 def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
-    """Return {path, id} of the node or value with an id or at a position; None if not drawn."""
+    """Return {path, id} of the node or value with the id or at the position in `params`.
+
+    Return None if there is no node or value, or if it is not drawn.
+    """
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:

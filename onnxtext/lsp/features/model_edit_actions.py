@@ -73,9 +73,10 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
 
 
 def _dimensions(document: Document, statement: Statement) -> Iterator[t.CodeAction]:
-    """Yield actions that make a fixed dimension of an input of the main graph symbolic.
+    """Yield, for each fixed dimension of an input of the main graph, an action to make it symbolic.
 
-    If other inputs have the same size at the same index, a second action changes all of them.
+    If other inputs have the same size at the same index, a second action changes all of them. Only
+    the first `_MAX_DIMS` dimensions are offered.
     """
     value, main = statement.item, statement.scope
     shape = value.type.shape if isinstance(value.type, TensorType) else None
@@ -179,7 +180,10 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
 
 
 def _reasons(error: OnnxTextError) -> str:
-    """Return the reasons why a text cannot be edited, one per line, with their line numbers."""
+    """Return up to `_MAX_REASONS` reasons why a text cannot be edited, one per line.
+
+    A reason with a position begins with its line number.
+    """
     shown = []
     for item in error.diagnostics[:_MAX_REASONS]:
         span = item.span

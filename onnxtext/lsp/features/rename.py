@@ -45,7 +45,7 @@ def rename(server: Server, params: t.RenameParams) -> t.WorkspaceEdit | None:
 
     Raises:
         RequestError: the new name is invalid or conflicts with another name in the text, or the old
-            name occurs in a statement with a syntax error.
+            name also occurs near a syntax error.
     """
     document = server.documents.get(params.text_document.uri)
     found = _symbol_named_at(document, params) if document is not None else None

@@ -145,7 +145,10 @@ class _SectionItems:
     # ---- Names ------------------------------------------------------------------------------
 
     def names(self) -> Iterator[t.CompletionItem]:
-        """Yield the names of nodes (by label or output), values, graph attributes and functions."""
+        """Yield the names that fit at the cursor.
+
+        They are names of nodes (labels or outputs), values, graph attributes or functions.
+        """
         tokens = self.section.tokens
         kind = self.section.section
         if kind == "metadata":
@@ -247,6 +250,7 @@ def argument_items(
 
     For `@meta`, the items are the metadata keys in the text. For `@value_info` and
     `@initializers`, the items are the names of lists, such as `inputs`, and the names of values.
+    Other decorators have no items.
 
     `item` is a function that makes a completion item from a label, a kind and options.
     """

@@ -13,7 +13,7 @@ from onnxtext.source import Span
 
 
 class DrawnSpans:
-    """Finds the spans of statements, graphs and functions in one version of the text."""
+    """Finds the positions of statements in one version of a text; converts spans to ranges."""
 
     def __init__(self, version: DocumentVersion) -> None:
         self._version = version

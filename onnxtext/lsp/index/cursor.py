@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the item at an offset of a document: the name of a value or operator, a literal, a type."""
+"""Find the item at an offset of a document: a name, a literal or a type."""
 
 from __future__ import annotations
 

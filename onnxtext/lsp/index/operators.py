@@ -192,7 +192,10 @@ def parameter_of(item: str | Attribute) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return an attribute's value as a short text: strings are cut, and `…` stands for the rest."""
+    """Return an attribute's value as a short text.
+
+    A long string is cut. `[…]` stands for a long list or a list of floats, `…` for other values.
+    """
     match value:
         case Float32():
             return float32_text(value.bits, point=True)

@@ -57,7 +57,7 @@ class StatementResults:
     """Caches columns from one version to the next.
 
     A column is a named list with one entry per statement: the result of a feature for the
-    statement, or None if it was not computed yet.
+    statement, or None if it was not computed yet or cannot be cached.
     """
 
     def __init__(self) -> None:

@@ -36,7 +36,7 @@ class CheckJob:
 
 @dataclass(frozen=True, slots=True)
 class WorkerError:
-    """An internal error of the checker; its message is for the log."""
+    """A check that has failed, such as after an internal error or a timeout; for the log."""
 
     message: str
 

@@ -186,7 +186,10 @@ class Protocol(LanguageServerProtocol):
     # ---- The queue ----------------------------------------------------------------------------
 
     def _handle_request(self, msg_id: int | str, method_name: str, params: Any) -> None:
-        """Queue a request; answer `initialize`, `shutdown` and unknown methods immediately."""
+        """Queue a request; answer `initialize`, `shutdown` and unknown methods immediately.
+
+        `shutdown` also answers the queued requests with an error.
+        """
         if method_name == t.INITIALIZE:
             self._initialized = True
         if method_name == t.SHUTDOWN:
