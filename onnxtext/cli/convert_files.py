@@ -116,7 +116,7 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
         return
     if job.derived:
         _check_derived(job.target)
-    help = f"name another output with -o, or convert back with `{conversion.inverse}`"
+    help = f"name another output with -o; `{conversion.inverse}` converts in the other direction"
     check_not_overwritten([job.source], job.target, "its own conversion", help)
     if job.clash is not None:
         raise CommandError(

@@ -93,7 +93,7 @@ def _search(
         matches = [index for index, text in enumerate(statements) if pattern.search(text)]
         if not matches:
             continue
-        count = f"{len(matches)} of {len(statements)} statements match"
+        count = f"matches in {len(matches)} of {count_noun(len(statements), 'statement')}"
         yield f"{separator}# {_comment_text(body.title)}: {count}\n"
         separator = "\n"
         yield from _excerpts(statements, matches, context)

@@ -121,12 +121,12 @@ def test_nothing_to_show_is_an_error(
 def test_find_shows_matching_statements(model: Path) -> None:
     text = shown(model, "--find", "Relu|Exp", "-C", "0")
     assert text == (
-        "# graph main: 1 of 8 statements match\n"
+        "# graph main: matches in 1 of 8 statements\n"
         "  # … 6 more\n"
         "  [last] y = Relu (z)\n"
         "  # … 1 more\n"
         "\n"
-        "# graph yes (then_branch of choice): 1 of 2 statements match\n"
+        "# graph yes (then_branch of choice): matches in 1 of 2 statements\n"
         "  # … 1 more\n"
         "  p = Exp (a)\n"
     )

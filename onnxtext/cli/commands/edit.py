@@ -221,7 +221,11 @@ def set_attribute(node: str, attribute: str) -> Edit:
     help="Let the other nodes use the first output of the last new node instead of VALUE.",
 )
 def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
-    """Insert NODES, written in the text format, after the nodes whose outputs they use."""
+    """Insert NODES, written in the text format.
+
+    Without --after and --before, they follow the node that computes the VALUE of --instead-of, or
+    else the nodes whose outputs they use.
+    """
     from onnxtext import editing
 
     if after is not None and before is not None:
