@@ -165,7 +165,12 @@ def _ends_on_terminal(target: Path | None) -> bool:
 
 
 def _read(conversion: Conversion, job: ConversionJob) -> bytes:
-    """Return the content of an input; a large binary model is mapped into memory, not copied."""
+    """Return the content of an input; a large binary model is mapped into memory, not copied.
+
+    Raises:
+        CommandError: the input cannot be read. For a binary model, also: it would be read from a
+            terminal, or is too large for protobuf.
+    """
     if conversion.binary == "out":
         return read_file(job)
     if job.source is None and is_terminal(sys.stdin):
@@ -187,7 +192,11 @@ def _read(conversion: Conversion, job: ConversionJob) -> bytes:
 def _write(
     target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
 ) -> None:
-    """Write the output and its weights, but not files that already have the right content."""
+    """Write the output and its weights, but not files that already have the right content.
+
+    Raises:
+        CommandError: a file exists with other content and `force` is False, or writing has failed.
+    """
     with io_errors("write", target):
         if makes_directory:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -228,7 +237,11 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
 
 
 def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
-    """Write the weight files beside an output."""
+    """Write the weight files beside an output.
+
+    Raises:
+        CommandError: a file exists with other content and `force` is False, or writing has failed.
+    """
     target = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))
     with io_errors("write", target):

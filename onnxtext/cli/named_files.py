@@ -143,7 +143,11 @@ def _check_several(names: list[str], output: str | None) -> None:
 def _target(
     source: Path | None, output: str | None, suffixes: tuple[str, ...], suffix: str
 ) -> Path | None:
-    """Return the file to write for an input; None for standard output."""
+    """Return the file to write for an input; None for standard output.
+
+    Raises:
+        click.UsageError: the user has to name the output.
+    """
     if output == _DASH or (output is None and source is None):
         return None
     if output is not None and not _is_directory(output):

@@ -54,7 +54,11 @@ def serve(
 
 
 def _greet(source: IO[bytes], target: IO[bytes]) -> None:
-    """Negotiate version 2 of the filter protocol, and our capabilities."""
+    """Negotiate version 2 of the filter protocol, and our capabilities.
+
+    Raises:
+        PacketError: the client is not git, or the stream is not pkt-line or ends too early.
+    """
     try:
         greeting = [line.rstrip(b"\n") for line in read_list(source)]
         if greeting[:1] != [b"git-filter-client"] or b"version=2" not in greeting:

@@ -305,6 +305,9 @@ def _attribute_edits(
             removed from that file.
         target: the attributes file.
         lines: the lines for `target`.
+
+    Raises:
+        OnnxTextError: an attributes file cannot be read, or onnxtext's block in it is damaged.
     """
     lines_of = {target: lines}
     default = _default_file(scope)

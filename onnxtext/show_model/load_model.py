@@ -168,7 +168,8 @@ def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
 def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
     """Replace large data by blobs; remove resources, weight file paths and the encoding patch.
 
-    `base` is the directory of the model's file, to read weights for statistics later.
+    The replaced data stays available to `reading`, for statistics. `base` is the directory of the
+    model's file, where `reading` finds other weights.
     """
     root = reading.root
     mover = _LazyMover(INLINE_ELEMENTS)

@@ -342,7 +342,11 @@ def _fix(
     ignore: tuple[str, ...],
     reporter: Reporter,
 ) -> bytes:
-    """Apply safe fixes to a text file in place; return its new content."""
+    """Apply safe fixes to a text file in place; return its new content.
+
+    Raises:
+        CommandError: the input is standard input or no text file, or cannot be replaced.
+    """
     from onnxtext.checker.engine.fix_loop import fix_text
 
     name = file.name

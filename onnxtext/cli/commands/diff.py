@@ -54,7 +54,11 @@ Exit status:
 def _categories(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Split `--ignore a,b --ignore c` into the categories `("a", "b", "c")`."""
+    """Split `--ignore a,b --ignore c` into the categories `("a", "b", "c")`.
+
+    Raises:
+        click.BadParameter: a category is unknown.
+    """
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     for name in names:
         if name not in CATEGORIES:

@@ -295,7 +295,11 @@ def strip(what: tuple[Any, ...]) -> Edit:
 
 
 def _pair(text: str, example: str) -> tuple[str, str]:
-    """Split `NAME=VALUE` at the last equals sign; the error for other texts shows `example`."""
+    """Split `NAME=VALUE` at the last equals sign.
+
+    Raises:
+        click.UsageError: `text` has another form; the message shows `example`.
+    """
     name, equals, value = text.rpartition("=")
     if not equals or not name:
         raise click.UsageError(f"{text!r} is not of the form {example!r}.")
@@ -303,7 +307,11 @@ def _pair(text: str, example: str) -> tuple[str, str]:
 
 
 def _weight(text: str) -> tuple[str, str]:
-    """Split `w=@w.npy` at the first `=@` into `w` and `@w.npy`; other equals signs are allowed."""
+    """Split `w=@w.npy` at the first `=@` into `w` and `@w.npy`; other equals signs are allowed.
+
+    Raises:
+        click.UsageError: `text` has another form.
+    """
     name, equals, file = text.partition("=@")
     if not equals:
         _, value = _pair(text, "w=@w.npy")

@@ -196,7 +196,11 @@ class _Model:
         return chosen
 
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
-        """Return the values that the statement at a line of a text defines."""
+        """Return (graph or function body, name) of each value that the statement at a line defines.
+
+        Raises:
+            ShowError: the model is binary, or the statement defines no value.
+        """
         from onnxtext.ast.model import Node
         from onnxtext.show_model.show_error import ShowError
 

@@ -149,7 +149,7 @@ def uninstall(
 ) -> None:
     """Undo `onnxtext git install`.
 
-    Files in the working tree and in the repository are not changed: see docs/git.md.
+    Models and texts, in the working tree and in the repository, are not changed: see docs/git.md.
     """
     from onnxtext.git.install import uninstall as undo
 

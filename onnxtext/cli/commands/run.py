@@ -51,7 +51,11 @@ Exit status:
 def _pairs(
     context: click.Context, parameter: click.Parameter, arguments: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    """Split arguments `NAME=VALUE` at the first equals sign."""
+    """Split arguments `NAME=VALUE` at the first equals sign.
+
+    Raises:
+        click.BadParameter: an argument has another form.
+    """
     pairs = []
     for argument in arguments:
         name, equals, value = argument.partition("=")

@@ -135,7 +135,11 @@ MAX_ERRORS = 50
 
 
 def _external(job: ConversionJob) -> ExternalFile:
-    """Return the external data file of a job. It is empty until the encoder adds data."""
+    """Return the external data file of a job. It is empty until the encoder adds data.
+
+    Raises:
+        CommandError: the output is standard output, so there is no directory for the file.
+    """
     from onnxtext.weights.external_data import ExternalFile
 
     if job.target is None:

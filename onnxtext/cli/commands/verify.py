@@ -50,10 +50,11 @@ With several files, every file is tried, and the highest status is used."""
 def command(files: tuple[str, ...], reporter: Reporter) -> int:
     """Verify on your own files that conversions are lossless.
 
-    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory. A directory without such
-    files is not an error: a message says that there are none. Nothing is written. The result is
-    shown on standard output, one line per file; --output-format json gives a list of objects with
-    the keys file, kind, size, seconds, laws, ok and differences.
+    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory; below a directory, every
+    .onnx and .onnxtxt file is verified. A directory without these files is not an error: a message
+    says that there are none. Nothing is written. The result is shown on standard output, one line
+    per file; --output-format json gives a list of objects with the keys file, kind, size, seconds,
+    laws, ok and differences.
     """
     inputs = list(_inputs(files, reporter))
     results = Results(reporter)

@@ -157,7 +157,11 @@ def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
 
 
 def _remove(store: Store, path: Path) -> bool:
-    """Remove a file if it is older than `_MIN_AGE_SECONDS`; return whether it was removed."""
+    """Remove a file if it is older than `_MIN_AGE_SECONDS`; return whether it was removed.
+
+    Raises:
+        CommandError: the file cannot be removed.
+    """
     try:
         return store.remove(path.name, _MIN_AGE_SECONDS)
     except OSError as error:

@@ -118,6 +118,10 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
     The model gets its large weights from `original`. `digest` is the expected SHA-256 of
     `original`; None to skip this check.
+
+    Raises:
+        OnnxTextError: the text has errors.
+        RequestError: `original` has another digest or cannot be read, or writing has failed.
     """
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import encode, join_pieces
@@ -144,7 +148,11 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 
 def _add_blobs(model: Model, data: bytes) -> None:
-    """Copy the bytes of large weights to `model` from `data`, the original binary model."""
+    """Copy the bytes of large weights to `model` from `data`, the original binary model.
+
+    Raises:
+        RequestError: `data` is not a valid model.
+    """
     from onnxtext.binary_to_text import lift_placed
 
     model.resources_left_out = False

@@ -204,7 +204,7 @@ def _parameter_hover(scope: Scope, name: str, note: str) -> str | None:
 def _literal(document: Document, at_cursor: CursorTarget) -> str | None:
     """Return the statistics of a tensor; for other literals, the documentation of the attribute.
 
-    Return None if there are neither.
+    Return None if there is neither.
     """
     assert at_cursor.statement is not None
     item = at_cursor.statement.item
