@@ -127,7 +127,10 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
 
 
 def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
-    """Raise a CommandError if a file of weights would replace the input, its data or the output."""
+    """Raise a CommandError if a file of weights would replace another file of the conversion.
+
+    Such files are the input, the output and `result.referenced`.
+    """
     help = "choose another path with -o"
     if result.external is None:
         help = "choose other paths with -o and --store"

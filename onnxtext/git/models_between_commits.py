@@ -69,7 +69,7 @@ def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
 
 @contextmanager
 def files_of(top: Path, change: ChangedModel) -> Iterator[tuple[Path, Path]]:
-    """Write the old and the new version of a model to temporary files for the `with` block.
+    """Yield the paths of the old and the new version of a model, in files for the `with` block.
 
     A missing version is an empty model. The suffix of each file matches its content.
 

@@ -217,7 +217,10 @@ class _Model:
         return [(statement[0], name) for name in names]
 
     def _last_statement(self, scopes: list[Scope], line: int) -> tuple[Scope, Any] | None:
-        """Return the last statement at or before a line, with its scope; None if there is none."""
+        """Return (scope, node or value) of the last statement at or before a line.
+
+        Return None if there is no statement, or for a binary model.
+        """
         if self._source is None:
             return None
         best: tuple[int, Scope, Any] | None = None

@@ -136,7 +136,11 @@ def check(files: tuple[str, ...], strict: bool, reporter: Reporter) -> None:
 
 
 def _known_schemas(files: tuple[str, ...]) -> Schemas:
-    """Return the operators of onnx, of `files`, and of the project in the current directory."""
+    """Return the operators of onnx, the bundled table, the current directory's project and `files`.
+
+    Raises:
+        CommandError: the settings or a schema file cannot be read, or are invalid.
+    """
     from onnxtext.checker.context.signatures import Schemas
 
     return Schemas(read_schema_tables(read_settings(None), files))

@@ -86,7 +86,7 @@ def _invalid(name: str) -> str | None:
 
 
 def _symbol_named_at(document: Document, params: Cursor) -> tuple[Symbol, CursorTarget] | None:
-    """Return the symbol whose name is under the cursor.
+    """Return the symbol whose name is under the cursor, and its `CursorTarget`.
 
     Return None if there is none, or if the cursor is on the domain of an operator.
     """

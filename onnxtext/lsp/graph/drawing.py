@@ -202,7 +202,7 @@ class Drawing:
         return {**answer, "total": self.total, "truncated": truncated}
 
     def _is_shown(self, group: ModuleGroup, drawn: Collection[str]) -> bool:
-        """Whether a group is visible, which means that the group around it is open."""
+        """Whether a group is visible: the group around it, if there is one, is open."""
         if group.parent is not None:
             return group.parent.id in drawn
         holder = self._holder(group)
