@@ -314,7 +314,10 @@ class Server(LanguageServer):
         document.reported_check = version
 
     def _store_check(self, uri: str, version: int, outcome: Analysis | WorkerError) -> None:
-        """Store the result of a check, unless its version is outdated."""
+        """Store the result of a check, and publish its findings if they are not published yet.
+
+        The result of a failed check is empty; the error is logged. An outdated result is dropped.
+        """
         document = self.documents.get(uri)
         if document is None or document.version.number != version:
             return
