@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model
-from onnxtext.ast.tensors_and_attributes import Blob, ExternalData
+from onnxtext.ast.tensors_and_attributes import ExternalData
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import list_graphs
 from onnxtext.conversion_errors import check_declared_size
@@ -118,11 +118,11 @@ class _LazyMover(WeightMover):
             self.external.setdefault(arguments, (type, data))
         return super().data(type, data, name)
 
-    def blob(self, data: bytes | memoryview) -> Blob:
-        """Add bytes to `resources`; return a blob with a number instead of a digest."""
-        digest = f"{len(self.resources):0{PRINTED_DIGITS}x}"
-        self.resources[digest] = data
-        return Blob(digest)
+    def add(self, data: bytes | memoryview) -> str:
+        """Add bytes to `resources`; return a number in place of their digest."""
+        number = f"{len(self.resources):0{PRINTED_DIGITS}x}"
+        self.resources[number] = data
+        return number
 
 
 def read_model(
