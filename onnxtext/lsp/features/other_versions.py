@@ -49,7 +49,8 @@ def _from_git(path: Path, revision: str) -> bytes:
     """Return the bytes of a file in a git revision.
 
     Raises:
-        RequestError: the revision or the file does not exist, or git cannot be run.
+        RequestError: the revision or the file does not exist, git cannot be run, or it does
+            not answer in time.
     """
     if not revision or revision.startswith("-") or ":" in revision:
         raise RequestError(f"{revision!r} is not the name of a revision")
@@ -58,8 +59,10 @@ def _from_git(path: Path, revision: str) -> bytes:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         raise RequestError(f"git cannot be run: {error}") from None
+    except subprocess.TimeoutExpired:
+        raise RequestError(f"git did not answer within {_SECONDS} seconds") from None
     if done.returncode:
         reason = done.stderr.decode("utf-8", "replace").strip()
         raise RequestError(f"git has no {path.name} in {revision}: {reason}")
