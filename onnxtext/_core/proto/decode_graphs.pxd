@@ -33,6 +33,6 @@ cdef class Decoder:
     cdef Tail _tail(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth, key)
     cdef Tail _rare_tail(self, data, int depth, key)
 
-cdef bint next_field(
+cdef int next_field(
     Bytes data, view, Py_ssize_t offset, Py_ssize_t end, Field* field
 ) except -1

@@ -21,6 +21,7 @@ from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
 from onnxtext.ast.compact_form.assemble import assemble_graph
 from onnxtext.ast.model import Annotation
 from onnxtext.ast.tensors_and_attributes import AttributeType
+from onnxtext.proto.decode.residual_fields import unknown_decorators
 from onnxtext.proto.decode.types_and_tensors import lift_annotation
 from onnxtext.wire.reader import WireField, read_fields
 
@@ -102,20 +103,18 @@ cdef class Decoder:
 
     cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
-        cdef bint has_length
+        cdef Py_ssize_t before
         cdef int patience = UNINTERRUPTED
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
-        cdef list sparse = [], annotations = [], metadata = [], values
+        cdef list sparse = [], annotations = [], metadata = [], rest = [], values
         name = None
         while offset < end:
             patience -= 1
             if not patience:
                 patience = UNINTERRUPTED
                 PyErr_CheckSignals()
-            has_length = next_field(data, view, offset, end, &field)
-            offset = field.end
-            if not has_length:
-                continue
+            next_field(data, view, offset, end, &field)
+            before, offset = offset, field.end
             if field.key == GRAPH_NODE:
                 nodes.append(self._node(data, view, field.value, offset, depth + 1))
             elif field.key == GRAPH_INITIALIZER:
@@ -138,10 +137,11 @@ cdef class Decoder:
             elif field.key == GRAPH_METADATA_PROPS:
                 metadata.append(any_entry_of(data, view, field.value, offset))
                 self.values.is_plain = False
+            elif field.key == GRAPH_DOC_STRING:
+                others.append((GRAPH_DOC_STRING >> 3, view[field.value:offset]))
             else:
-                others.append((field.key >> 3, view[field.value:offset]))
-                if field.key != GRAPH_DOC_STRING:
-                    self.values.is_plain = False
+                rest.append(view[before:offset])
+                self.values.is_plain = False
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         graph.quantization = annotations
@@ -151,6 +151,8 @@ cdef class Decoder:
             )
         elif infos or share_names(initializers, inputs):
             graph.decorators = assemble_graph(graph, initializers, infos)
+        if rest:
+            graph.decorators += unknown_decorators("GraphProto", b"".join(rest))
         return graph
 
     cdef object _value_info(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
@@ -371,28 +373,27 @@ cdef bint is_usual(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
     return True
 
 
-cdef bint next_field(
+cdef int next_field(
     Bytes data, view, Py_ssize_t offset, Py_ssize_t end, Field* field
 ) except -1:
-    """Read the field at an offset; return whether its wire type is `LENGTH`.
+    """Read the field at an offset.
 
     Args:
         data: the bytes.
         view: the same bytes, for fields of unusual form, which Python reads.
         offset: the offset of the field.
         end: the end of its message.
-        field: set to the field, with the key 0 if its number is unknown; for other wire types,
-            only its end is set.
+        field: set to the field, with the key 0 if its number is unknown or its wire type is not
+            `LENGTH`.
 
     Raises:
         WireError: the bytes at the offset are not a field.
     """
     if read_field(data, offset, end, field) and field.key & 7 == LENGTH:
-        return True
+        return 0
     found = next(read_fields(view, offset, end))
-    field.end = found.end
-    if found.wire_type != LENGTH:
-        return False
-    field.value = found.value
-    field.key = found.number << 3 | LENGTH if found.number < MAX_KNOWN else 0
-    return True
+    field.value, field.end = found.value, found.end
+    field.key = 0
+    if found.wire_type == LENGTH and found.number < MAX_KNOWN:
+        field.key = found.number << 3 | LENGTH
+    return 0

@@ -15,6 +15,7 @@ from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 from onnxtext.ast.compact_form.assemble import assemble_function
 from onnxtext.ast.metadata import meta_of
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
+from onnxtext.proto.decode.residual_fields import unknown_decorators
 
 
 @cython.final
@@ -113,10 +114,10 @@ cdef class ModelDecoder(Decoder):
 
     cdef object _function(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
-        cdef bint has_length
+        cdef Py_ssize_t before
         cdef int left = UNINTERRUPTED
         cdef list inputs = [], outputs = [], parameters = [], attributes = [], nodes = []
-        cdef list infos = [], opsets = [], entries = []
+        cdef list infos = [], opsets = [], entries = [], rest = []
         name = ""
         domain = overload = doc_string = None
         while offset < end:
@@ -124,10 +125,8 @@ cdef class ModelDecoder(Decoder):
             if not left:
                 left = UNINTERRUPTED
                 PyErr_CheckSignals()
-            has_length = next_field(data, view, offset, end, &field)
-            offset = field.end
-            if not has_length:
-                continue
+            next_field(data, view, offset, end, &field)
+            before, offset = offset, field.end
             if field.key == FUNCTION_NODE:
                 nodes.append(self._node(data, view, field.value, offset, depth + 1))
             elif field.key == FUNCTION_VALUE_INFO:
@@ -155,6 +154,8 @@ cdef class ModelDecoder(Decoder):
                 overload = text_of(data, field.value, offset)
             elif field.key == FUNCTION_DOC_STRING:
                 doc_string = text_of(data, field.value, offset)
+            else:
+                rest.append(view[before:offset])
         function = make_function(
             name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
             doc_string, opsets, (), -1,
@@ -164,6 +165,9 @@ cdef class ModelDecoder(Decoder):
             function.decorators = (meta_of(tuple(entries)),)
         if infos:
             assemble_function(function, infos)
+        if rest:
+            self.values.is_plain = False
+            function.decorators += unknown_decorators("FunctionProto", b"".join(rest))
         return function
 
     cdef object _opset(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):

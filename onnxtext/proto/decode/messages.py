@@ -78,6 +78,7 @@ class Lifter(NodeLifter):
         """
         model = ast.Model(ast.Graph(""), presence=NO_DEFAULTS)
         view = memoryview(data)
+        rest: list[Data] = []
         for field in all_fields(data) if self._native else read_fields(data, 0, len(data)):
             number = field.number
             if field.wire_type == VARINT:
@@ -86,6 +87,8 @@ class Lifter(NodeLifter):
                     model.ir_version = value
                 elif number == 5:
                     model.model_version = value
+                else:
+                    rest.append(view[field.start : field.end])
             elif field.wire_type == LENGTH:
                 inside = view[field.value : field.end]
                 match number:
@@ -109,9 +112,16 @@ class Lifter(NodeLifter):
                         model.functions.append(self.function(inside, 1))
                     case 26:
                         model.configurations.append(lift_configuration(inside))
+                    case _:
+                        rest.append(view[field.start : field.end])
+            else:
+                rest.append(view[field.start : field.end])
         if self.careful:
-            lowered = b"".join(self._lowering.model(model))
-            model.decorators = residual_decorators("ModelProto", lowered, bytes(data))
+            from onnxtext.proto.encode.lower import lower_model
+
+            model.decorators = residual_decorators("ModelProto", lower_model(model), bytes(data))
+        elif rest:
+            model.decorators = unknown_decorators("ModelProto", b"".join(rest))
         return model
 
     def training(self, data: Data) -> ast.Training:
@@ -157,7 +167,7 @@ class Lifter(NodeLifter):
         initializers: list[ast.ValueInfo] = []
         infos: list[ast.ValueInfo] = []
         texts: dict[int, list[str]] = {2: []}
-        others = _fields(data, start, end, texts)
+        others, rest = _fields(data, start, end, texts, _GRAPH_FIELDS)
         graph.name = _last(texts[2]) or ""
         self._level += 1
         self.finish_graph(graph, others, initializers, infos, depth, is_named=bool(texts[2]))
@@ -165,6 +175,8 @@ class Lifter(NodeLifter):
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
             graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))
+        elif rest:
+            graph.decorators += unknown_decorators("GraphProto", b"".join(rest))
         return graph
 
     def finish_graph(
@@ -215,22 +227,11 @@ class Lifter(NodeLifter):
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Add unknown fields to a graph or function; return whether its encoding is then `data`.
-
-        Unknown fields of messages inside the graph or function are not added.
-        """
+        """Whether the encoding of a graph or function is `data`."""
         from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
-        fragment = ast.Fragment(lifted, NO_DEFAULTS)
         try:
-            lowered = lower_fragment(fragment, message)
-            if lowered == data:
-                return True
-            added = unknown_decorators(message, lowered, data)
-            if added is None:  # a known field is encoded differently, probably in a nested message
-                return False
-            lifted.decorators += added
-            return lower_fragment(fragment, message) == data
+            return lower_fragment(ast.Fragment(lifted, NO_DEFAULTS), message) == data
         except LowerError:
             return False
 
@@ -252,7 +253,8 @@ class Lifter(NodeLifter):
         infos: list[ast.ValueInfo] = []
         entries: list[Data] = []
         texts: dict[int, list[str]] = {number: [] for number in (1, 4, 5, 6, 8, 10, 13)}
-        for number, inside in _fields(data, 0, len(data), texts):
+        others, rest = _fields(data, 0, len(data), texts, _FUNCTION_FIELDS)
+        for number, inside in others:
             match number:
                 case 7:
                     function.nodes.append(self.node(inside, depth + 1))
@@ -277,6 +279,8 @@ class Lifter(NodeLifter):
         if self.careful:
             lowered = self._lowering.function(function)
             function.decorators += residual_decorators("FunctionProto", lowered, bytes(data))
+        elif rest:
+            function.decorators += unknown_decorators("FunctionProto", b"".join(rest))
         return function
 
     def opset(self, data: Data) -> ast.OpsetImport:
@@ -358,24 +362,32 @@ class Lifter(NodeLifter):
         return [value]
 
 
-def _fields(
-    data: Data, start: int, end: int, texts: dict[int, list[str]]
-) -> Sequence[tuple[int, Data]]:
-    """Return the (number, payload) of each length-delimited field of a graph or function.
+_GRAPH_FIELDS = frozenset((1, 5, *range(10, 17)))
+_FUNCTION_FIELDS = frozenset((7, 9, 11, 12, 14))
 
-    Fields whose numbers are in `texts` are not returned: they are decoded as strings, and appended
-    to the lists in `texts`.
+
+def _fields(
+    data: Data, start: int, end: int, texts: dict[int, list[str]], numbers: frozenset[int]
+) -> tuple[Sequence[tuple[int, Data]], Sequence[Data]]:
+    """Split a graph or function into its fields; all its known fields are length-delimited.
+
+    The fields whose numbers are in `texts` are decoded as strings and appended there.
+
+    Returns:
+        The (number, payload) of each field whose number is in `numbers`; and all other fields.
     """
     view = memoryview(data)
-    others = []
+    others: list[tuple[int, Data]] = []
+    rest: list[Data] = []
     for field in read_fields(data, start, end):
-        if field.wire_type == LENGTH:
-            inside = view[field.value : field.end]
-            if field.number in texts:
-                texts[field.number].append(to_text(inside))
-            else:
-                others.append((field.number, inside))
-    return others
+        number = field.number if field.wire_type == LENGTH else 0
+        if number in texts:
+            texts[number].append(to_text(view[field.value : field.end]))
+        elif number in numbers:
+            others.append((number, view[field.value : field.end]))
+        else:
+            rest.append(view[field.start : field.end])
+    return others, rest
 
 
 def _last(texts: list[str]) -> str | None:

@@ -38,20 +38,18 @@ def residual_decorators(message: str, lowered: bytes, original: bytes) -> tuple[
     return tuple(decorators)
 
 
-def unknown_decorators(
-    message: str, lowered: bytes, original: bytes
-) -> tuple[Decorator, ...] | None:
-    """Return `residual_decorators` if only unknown fields differ; None if known fields differ.
+def unknown_decorators(message: str, data: bytes) -> tuple[Decorator, ...]:
+    """Return the decorator `@set` with the unknown fields of a message; () if it has none.
 
-    Known fields, which may contain most of a model, are not decoded.
+    Args:
+        message: the name of the message type.
+        data: the encoded message; its known fields may be missing.
 
     Raises:
-        WireError: `original` is not a message.
+        WireError: `data` is not a message.
     """
-    residue = _Residue(message, lowered, original)
-    if residue.changed or residue.removed:
-        return None
-    return (Decorator("set", tuple(residue.unknown)),) if residue.unknown else ()
+    _, unknown = _known_and_unknown(message_spec(message), data)
+    return (Decorator("set", tuple(unknown)),) if unknown else ()
 
 
 class _Residue:
