@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Model
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.quoting import quote_string
+from onnxtext.select_core import core, core_module
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
 """Number of bytes to encode at a time; their base64 consists of full lines."""
-_LONG = 1 << 12
-"""Minimum number of base64 characters to split into lines with numpy."""
 
 
 def resources_parts(model: Model) -> Iterator[str]:
@@ -50,21 +49,9 @@ def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
 
 
 def _base64_lines(data: bytes | memoryview, indent: str) -> str:
-    text = binascii.b2a_base64(data, newline=False)
-    full_rows = len(text) // BASE64_WIDTH * BASE64_WIDTH if len(text) >= _LONG else 0
-    rest = text[full_rows:].decode("ascii")
-    rows = [rest[offset : offset + BASE64_WIDTH] for offset in range(0, len(rest), BASE64_WIDTH)]
-    lines = indent + f"\n{indent}".join(rows) + "\n" if rows else ""
-    return _full_lines(text[:full_rows], indent) + lines if full_rows else lines
-
-
-def _full_lines(text: bytes, indent: str) -> str:
-    """Split base64 into full, indented lines; for long text, numpy is faster than a loop."""
-    import numpy as np
-
-    table = np.frombuffer(text, np.uint8).reshape(-1, BASE64_WIDTH)
-    lines = np.empty((len(table), len(indent) + BASE64_WIDTH + 1), np.uint8)
-    lines[:, : len(indent)] = ord(" ")
-    lines[:, len(indent) : -1] = table
-    lines[:, -1] = ord("\n")
-    return str(lines.data, "ascii")
+    if core() == "native":
+        lines: str = core_module("printer.base64").base64_lines(data, len(indent))
+        return lines
+    text = binascii.b2a_base64(data, newline=False).decode("ascii")
+    rows = [text[offset : offset + BASE64_WIDTH] for offset in range(0, len(text), BASE64_WIDTH)]
+    return indent + f"\n{indent}".join(rows) + "\n" if rows else ""
