@@ -92,7 +92,9 @@ class Rewriter:
     def tensor(self, tensor: Tensor, name: str | None) -> Tensor:
         """Return a tensor in an attribute, with its new data."""
         data = self.data(tensor.type, tensor.data, tensor.name or name)
-        return tensor if data is tensor.data else replace(tensor, data=data)
+        if data is tensor.data:
+            return tensor
+        return Tensor(tensor.type, data, tensor.name, tensor.decorators)
 
     def sparse(self, sparse: SparseTensor) -> SparseTensor:
         """Return a sparse tensor with its new values and indices."""

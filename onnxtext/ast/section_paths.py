@@ -15,7 +15,7 @@ from typing import NamedTuple
 from onnxtext.ast.compact_form.list_order import known_entries, node_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
-from onnxtext.ast.visit import attribute_graphs, nested_graphs
+from onnxtext.ast.visit import attribute_graphs
 from onnxtext.select_core import core, core_module
 
 
@@ -79,6 +79,9 @@ def described_parts(
         prefix: the path of the owner.
         tied: whether a section can refer to the owner by this path, because the path is unique.
     """
+    if core() == "native":
+        parts: list[Named] = core_module("ast.section_paths").described_parts(owner, prefix, tied)
+        return parts
     result = _described_values(owner, prefix, tied)
     seen: set[str] = set()
     for value in owner.values:
@@ -88,15 +91,11 @@ def described_parts(
                 is_tied = tied and value.name not in seen and not is_sparse
                 result.append(Named("tensor", (*prefix, PathStep(value.name)), value, is_tied))
             seen.add(value.name)
-    nodes = _described_nodes(owner.nodes, prefix, tied)
-    if not nested_graphs(owner.nodes):
-        return result + nodes
-    for named in nodes:
+    for named in _described_nodes(owner.nodes, prefix, tied):
         node = named.item
         if node.metadata or node.decorators:
             result.append(named)
-        if node.attributes:  # type: ignore[union-attr]
-            result += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
+        result += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
     return result
 
 
@@ -111,9 +110,6 @@ def _described_values(
     declared = [value for value in owner.values if value.data is None]
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
     lists = (("value", owner.inputs), ("output", owner.outputs), ("value_info", declared))
-    if core() == "native":
-        result: list[Named] = core_module("ast.section_paths").described_values(lists, prefix, tied)
-        return result
     described: list[Named] = []
     earlier: set[str] = set()
     for kind, values in lists:
@@ -138,9 +134,6 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
         tied: whether a section can refer to the graph or function by this path, because the path is
             unique.
     """
-    if core() == "native":
-        result: list[Named] = core_module("ast.section_paths").described_nodes(nodes, prefix, tied)
-        return result
     described = [
         node
         for node in nodes

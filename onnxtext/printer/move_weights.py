@@ -61,18 +61,20 @@ class WeightMover(Rewriter):
         Raw data that repeats one element is not moved. A field, such as `float_data`, is not moved
         if its number of entries does not match the type.
         """
+        if isinstance(data, ast.RawData):
+            count = count_elements(type.integer_dims)
+            if count <= self.max_small_elements:
+                return data
+            if is_splat(ELEMENTS[type.element], data.data, count):
+                return data
+            return ast.Blob(self.add(data.data))
         if isinstance(data, (ast.TypedData, ast.StringData)):
             if type.element not in ELEMENTS or entry_count(type, data) <= self.max_small_elements:
                 return data
             if entry_count(type, data) != required_entries(type):
                 return data  # a wrong number of entries is easier to see inline
             return ast.TypedBlob(self.add(blob_of_data(type, data)))
-        if not isinstance(data, ast.RawData):
-            return data
-        count = count_elements(type.integer_dims)
-        if count <= self.max_small_elements or is_splat(ELEMENTS[type.element], data.data, count):
-            return data
-        return ast.Blob(self.add(data.data))
+        return data
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
         """Return the value of an attribute, with a blob or `RepeatedList` instead of large data."""

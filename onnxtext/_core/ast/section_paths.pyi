@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.section_paths import Named, PathStep
 
-def described_values(
-    lists: tuple[tuple[str, list[ValueInfo]], ...], prefix: tuple[PathStep, ...], tied: bool
+def described_parts(
+    owner: Graph | Function, prefix: tuple[PathStep, ...], tied: bool
 ) -> list[Named]: ...
-def described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool) -> list[Named]: ...
 def parts_to_place(parts: list[Named]) -> list[Named]: ...
 def has_metadata(graphs: list[Graph | Function]) -> bool: ...

@@ -3,52 +3,66 @@
 from onnxtext._core.ast.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record
 from onnxtext._core.ast.visit cimport has_graph
 
+from onnxtext.ast.model import Graph, ValueInfo
 from onnxtext.ast.section_paths import Named, PathStep
+from onnxtext.ast.tensors_and_attributes import SparseTensor
 
 cdef str EXPORTED = "pkg."
 cdef type NAMED = Named, STEP = PathStep
 
 
-def described_values(tuple lists, tuple prefix, bint tied):
-    """Return the values with metadata or decorators, and their paths.
-
-    It is the compiled loop of `onnxtext.ast.section_paths._described_values`; `described_parts`
-    there describes `prefix` and `tied`.
-    """
+def described_parts(owner, tuple prefix, bint tied):
+    """Return the same as `onnxtext.ast.section_paths.described_parts`."""
     cdef list result = []
-    cdef set earlier = set(), seen
-    cdef bint is_tied
-    cdef tuple path
-    for kind, values in lists:
-        seen = set()
-        for value in values:
-            if type(value) is VALUE_INFO:
-                name = get(value, OF_VALUE.name)
-                wanted = get(value, OF_VALUE.metadata) or get(value, OF_VALUE.decorators)
-            else:
-                name, wanted = value.name, value.metadata or value.decorators
-            if wanted:
-                own = kind if name in earlier else "value"
-                path = prefix + (record(STEP, (name, None, False)),)
-                is_tied = tied and name not in seen
-                result.append(record(NAMED, (own, path, value, is_tied)))
-            seen.add(name)
-        earlier |= seen
+    add_parts(result, owner, prefix, tied)
     return result
 
 
-def described_nodes(list nodes, tuple prefix, bint tied):
-    """Return the nodes with metadata, decorators or graphs, and their paths.
+cdef int add_parts(list result, owner, tuple prefix, bint tied) except -1:
+    """Add the parts that `described_parts` returns to a list."""
+    cdef list lists = [owner.inputs, owner.outputs, owner.values]
+    metadata = owner.value_metadata
+    if metadata or any_is_described(lists):
+        add_values(result, owner, prefix, tied)
+    add_nodes(result, owner.nodes, prefix, tied)
+    return 0
 
-    It is the compiled part of `onnxtext.ast.section_paths._described_nodes`; `described_parts`
-    there describes `prefix` and `tied`.
-    """
-    cdef list wanted = [node for node in nodes if is_described(node)], result = []
+
+cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
+    """Add the values of a graph or function with metadata or decorators."""
+    cdef set earlier = set(), seen
+    cdef list declared = [], data = []
+    for value in owner.values:
+        (declared if value.data is None else data).append(value)
+    declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
+    for kind, values in (
+        ("value", owner.inputs), ("output", owner.outputs), ("value_info", declared)
+    ):
+        seen = set()
+        for value in values:
+            name = get(value, OF_VALUE.name) if type(value) is VALUE_INFO else value.name
+            if is_described(value):
+                own = kind if name in earlier else "value"
+                add_part(result, own, prefix, name, tied and name not in seen, value)
+            seen.add(name)
+        earlier |= seen
+    seen = set()
+    for value in data:
+        name = get(value, OF_VALUE.name) if type(value) is VALUE_INFO else value.name
+        if is_described(value):
+            is_tied = tied and name not in seen and not isinstance(value.data, SparseTensor)
+            add_part(result, "tensor", prefix, name, is_tied, value)
+        seen.add(name)
+    return 0
+
+
+cdef int add_nodes(list result, list nodes, tuple prefix, bint tied) except -1:
+    """Add the nodes with metadata or decorators, and the graphs in nodes with their parts."""
+    cdef list wanted = [node for node in nodes if is_described(node) or has_graphs(node)]
     cdef dict counts = {}, labels = {}
-    cdef tuple path
-    cdef bint is_tied
+    cdef bint is_tied, is_label
     if not wanted:
-        return wanted
+        return 0
     for node in nodes:
         name = first_output(node)
         counts[name] = name not in counts
@@ -56,16 +70,41 @@ def described_nodes(list nodes, tuple prefix, bint tied):
         if label:
             labels[label] = label not in labels
     for node in wanted:
-        label = get(node, OF_NODE.name) if type(node) is NODE else node.name
-        if label and labels[label] is True:
-            path = prefix + (record(STEP, (label, None, True)),)
-            is_tied = tied
-        else:
+        name = get(node, OF_NODE.name) if type(node) is NODE else node.name
+        is_label, is_tied = name and labels[name] is True, tied
+        if not is_label:
             name = first_output(node)
-            path = prefix + (record(STEP, (name, None, False)),)
             is_tied = tied and bool(name) and counts[name] is True
-        result.append(record(NAMED, ("node", path, node, is_tied)))
-    return result
+        path = prefix + (record(STEP, (name, None, is_label)),)
+        if is_described(node):
+            result.append(record(NAMED, ("node", path, node, is_tied)))
+        if has_graphs(node):
+            add_graphs(result, node.attributes, path, is_tied)
+    return 0
+
+
+cdef int add_graphs(list result, attributes, tuple path, bint tied) except -1:
+    """Add the graphs in the attributes of a node, and their parts."""
+    cdef set seen = set()
+    for attribute in attributes:
+        value, name = attribute.value, attribute.name
+        graphs = value if isinstance(value, tuple) else (value,)
+        for index, graph in enumerate(graphs):
+            if isinstance(graph, Graph):
+                step = record(STEP, (name, None if graphs is not value else index, False))
+                inner = path + (step,)
+                is_tied = tied and name not in seen
+                result.append(record(NAMED, ("graph", inner, graph, is_tied)))
+                add_parts(result, graph, inner, is_tied)
+        seen.add(name)
+    return 0
+
+
+cdef int add_part(list result, kind, tuple prefix, name, bint tied, item) except -1:
+    result.append(
+        record(NAMED, (kind, prefix + (record(STEP, (name, None, False)),), item, tied))
+    )
+    return 0
 
 
 def parts_to_place(list parts):
@@ -118,13 +157,27 @@ cdef inline bint has_meta(decorators) except -1:
     return False
 
 
-cdef bint is_described(node) except -1:
-    """Whether a node has metadata, decorators or graphs."""
-    if type(node) is not NODE:
-        return bool(node.metadata or node.decorators or has_graph(node.attributes))
-    if get(node, OF_NODE.metadata) or get(node, OF_NODE.decorators):
-        return True
-    attributes = get(node, OF_NODE.attributes)
+cdef bint any_is_described(list lists) except -1:
+    """Whether a value in one of the lists has metadata or decorators."""
+    for values in lists:
+        for value in values:
+            if is_described(value):
+                return True
+    return False
+
+
+cdef bint is_described(item) except -1:
+    """Whether a node or value has metadata or decorators."""
+    if type(item) is NODE:
+        return bool(get(item, OF_NODE.metadata)) or bool(get(item, OF_NODE.decorators))
+    if type(item) is VALUE_INFO:
+        return bool(get(item, OF_VALUE.metadata)) or bool(get(item, OF_VALUE.decorators))
+    return bool(item.metadata or item.decorators)
+
+
+cdef bint has_graphs(node) except -1:
+    """Whether a node has graphs in its attributes."""
+    attributes = get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes
     return bool(attributes) and has_graph(attributes)
 
 
