@@ -114,7 +114,7 @@ def find_by_quote(text: str, quotes: str, start: int = 0) -> int:
     """
     before = quotes.index('"')
     offset = start + before - 1
-    for _ in range(1000):
+    for _ in range(16):
         offset = text.find('"', offset + 1)
         if offset < 0 or text.startswith(quotes, offset - before):
             return max(offset - before, -1)

@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.proto.decode.message_sniffing import find_other_message_type, is_suspicious
+from onnxtext.proto.decode.message_sniffing import (
+    find_other_message_type,
+    has_usual_fields,
+    matches_model,
+)
 from onnxtext.proto.decode.wire_diagnostics import Corruption, find_corruption
 from onnxtext.wire.foreign_formats import recognize
 
@@ -76,10 +80,10 @@ def _is_foreign(corruption: Corruption) -> bool:
 
 def warn_suspicious(data: bytes, name: str) -> str | None:
     """Return a warning if a valid model looks like another onnx message; otherwise None."""
-    if not is_suspicious(data):
+    if has_usual_fields(data):
         return None
     other = find_other_message_type(data)
-    if other is None:
+    if other is None or matches_model(data):
         return None
     message, help = other
     return f"{name}: this looks like a {message} that was saved as a model" + (

@@ -30,15 +30,15 @@ _FIELD_LIMIT = 20_000
 """Maximum number of fields to inspect; if all of them match, the message matches."""
 
 
-def is_suspicious(data: bytes) -> bool:
-    """Whether a valid model has fields that do not match the schema, so it may be another message.
-
-    The result is False for a model with a graph, an `ir_version` and only known top-level fields.
-    """
+def has_usual_fields(data: bytes) -> bool:
+    """Whether a model has a graph, an `ir_version` and only known top-level fields, or is empty."""
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
-    if not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS:
-        return False
-    return not _SchemaMatch().matches(message_spec("ModelProto"), data, 0, len(data), 0)
+    return not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS
+
+
+def matches_model(data: bytes) -> bool:
+    """Whether all fields of a valid model match the schema."""
+    return _SchemaMatch().matches(message_spec("ModelProto"), data, 0, len(data), 0)
 
 
 _MODEL_FIELDS = {(1, VARINT), (5, VARINT)} | {
