@@ -19,14 +19,16 @@ def place_named_types(list nodes, list infos, taken):
     cdef Py_ssize_t last = len(infos), number = 0, index, left = last, before
     cdef list numbers = [None] * last, types, rest = []
     for index, value in enumerate(infos):
-        if (
-            type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
-            or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
-        ):
+        if type(value) is not VALUE_INFO:
             return None
         name = get(value, OF_VALUE.name)
         places[name] = index
-        if name in declared:
+        if (
+            get(value, OF_VALUE.type) is None
+            or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
+        ):
+            places[name] = None  # it stays in the list
+        elif name in declared:
             if declared[name] != get(value, OF_VALUE.type):
                 return None
             places[name] = None

@@ -240,16 +240,43 @@ def place_types(list nodes, list infos):
         object has an unusual class.
     """
     cdef list places = [None] * len(infos)
-    cdef Py_ssize_t left = find_outputs(nodes, infos, places, False)
-    cdef Py_ssize_t index
+    cdef Py_ssize_t left = find_end(nodes, infos, places)
     if left < 0:
         return None
-    if left:
+    set_types(infos, places, left)
+    return left
+
+
+def types_at_end(list nodes, list infos):
+    """Find the entries for the types of nodes' outputs at the end of a `value_info` list.
+
+    Returns:
+        The same as `onnxtext.ast.compact_form.output_types.types_at_end`; None if an object has an
+        unusual class.
+    """
+    cdef list places = [None] * len(infos), placed = []
+    cdef Py_ssize_t left = find_end(nodes, infos, places), index
+    if left < 0:
+        return None
+    for index in range(len(infos) - 1, left - 1, -1):
+        node, number = places[index] if type(places[index]) is tuple else (places[index], 0)
+        placed.append((node, number, infos[index]))
+    return placed, left
+
+
+cdef Py_ssize_t find_end(list nodes, list infos, list places) except -2:
+    """Find the entries that `types_at_end` describes; for the arguments, see `find_outputs`.
+
+    Returns:
+        The number of entries before them; -1 if an object has an unusual class.
+    """
+    cdef Py_ssize_t left = find_outputs(nodes, infos, places, False), index
+    cdef set names
+    if left > 0:
         names = {infos[index].name for index in range(left)}
         for node in nodes:
             if not names.isdisjoint(node.outputs):
                 return len(infos)
-    set_types(infos, places, left)
     return left
 
 

@@ -73,8 +73,8 @@ def place_named_types(
     Returns:
         The names to list in `@value_info(…)` to keep the order of the list, without the names at
         its end that are in the default order; and the entries that stay in the list. None if names
-        are not unique, if an entry has the name of a value in `taken` but another type, if an entry
-        has anything besides a name and a type, or if the core is pure Python.
+        are not unique, if an entry with only a name and a type has the name of a value in `taken`
+        but another type, or if the core is pure Python.
     """
     if core() != "native":
         return None
@@ -83,13 +83,17 @@ def place_named_types(
     return result
 
 
-def types_at_end(nodes: list[Node], infos: Sequence[ValueInfo]) -> tuple[Placed, int]:
+def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int]:
     """Find the longest `value_info` suffix of plain entries (`is_plain`), in the nodes' order.
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.
         If an entry before the suffix is also for an output of a node, the suffix is empty.
     """
+    if core() == "native":
+        found: tuple[Placed, int] | None = core_module("ast.visit").types_at_end(nodes, infos)
+        if found is not None:
+            return found
     placed: Placed = []
     left = len(infos)
     for node in reversed(nodes):
