@@ -115,7 +115,7 @@ cdef struct FieldSlots:
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
 cdef type MODEL, OPSET, GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
-cdef type RAW_DATA, TYPED_DATA, STRING_DATA
+cdef type RAW_DATA, TYPED_DATA, STRING_DATA, EXTERNAL_DATA
 cdef DecoratorSlots OF_DECORATOR
 cdef FieldSlots OF_FIELD
 cdef TensorSlots OF_TENSOR
@@ -128,7 +128,7 @@ cdef Py_ssize_t[64] IN_FUNCTION  # for a slot of `Graph`, the slot of the same n
 cdef NodeSlots OF_NODE
 cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
-cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS
+cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS, OF_EXTERNAL
 
 cdef object make_model(
     object graph, object functions, object presence, object ir_version, object opset_imports,

@@ -9,7 +9,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueI
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.tensors_and_attributes import (
-    Attribute, Float32, RawData, StringData, Tensor, TypedData,
+    Attribute, ExternalData, Float32, RawData, StringData, Tensor, TypedData,
 )
 
 cdef extern from "structmember.h":
@@ -45,6 +45,7 @@ MODEL, OPSET = Model, OpsetImport
 GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE = Graph, Function, Node, ValueInfo, Attribute
 TENSOR, TENSOR_TYPE = Tensor, TensorType
 RAW_DATA, TYPED_DATA, STRING_DATA = RawData, TypedData, StringData
+EXTERNAL_DATA = ExternalData
 DECORATOR, FIELD = Decorator, Field
 OF_DECORATOR = slots_of(Decorator)
 OF_FIELD = slots_of(Field)
@@ -62,6 +63,7 @@ OF_NODE = slots_of(Node)
 OF_VALUE = slots_of(ValueInfo)
 OF_ATTRIBUTE = slots_of(Attribute)
 OF_RAW = slot_of(RawData, "data")
+OF_EXTERNAL = slot_of(ExternalData, "entries")
 OF_TYPED = slot_of(TypedData, "entries")
 OF_STRINGS = slot_of(StringData, "values")
 cdef type FLOAT32 = Float32
@@ -170,7 +172,7 @@ cdef object make_float32(uint32_t bits):
 
 
 cdef object make_data(type kind, Py_ssize_t slot, content):
-    """Return a `RawData`, `TypedData` or `StringData`."""
+    """Return a `RawData`, `TypedData`, `StringData` or `ExternalData`."""
     result = PyType_GenericAlloc(kind, 0)
     put(result, slot, content)
     return result

@@ -14,16 +14,14 @@ from onnxtext._core.proto.decode_types cimport copied, plain_head, text_of, type
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.tensor.packing cimport is_packed
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, OF_ATTRIBUTE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
-    STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get, make_data,
+    ATTRIBUTE, EXTERNAL_DATA, OF_ATTRIBUTE, OF_EXTERNAL, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED,
+    OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get, make_data,
     make_float32, plain_value_info, put, replace,
 )
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.metadata import meta_of
-from onnxtext.ast.tensors_and_attributes import (
-    ExternalData, Floats, Reference, SparseTensor,
-)
+from onnxtext.ast.tensors_and_attributes import Floats, Reference, SparseTensor
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
 from onnxtext.tensor.element_types import ELEMENTS
@@ -216,7 +214,7 @@ cdef class Values:
                 self.most = max(self.most, len(strings))
                 self.held = make_data(STRING_DATA, OF_STRINGS, tuple(strings))
             elif external and location == 1:
-                self.held = ExternalData(tuple(external))
+                self.held = make_data(EXTERNAL_DATA, OF_EXTERNAL, tuple(external))
                 is_located = False
         elif self.held is None and not head.size and head.bits:  # a tensor without elements
             self.held = make_data(TYPED_DATA, OF_TYPED, b"")

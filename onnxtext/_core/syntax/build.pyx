@@ -15,15 +15,15 @@ from onnxtext._core.syntax.grammar cimport (
 )
 from onnxtext._core.tensor.parse_literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED,
-    OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO,
-    PyType_GenericAlloc, get, make_data, make_graph, new_opset, put,
+    ATTRIBUTE, EXTERNAL_DATA, NODE, OF_ATTRIBUTE, OF_EXTERNAL, OF_NODE, OF_RAW, OF_STRINGS,
+    OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE,
+    TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, make_data, make_graph, new_opset, put,
 )
 from onnxtext._core.syntax.stack cimport Entry, Stack
 
 from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.ast.tensors_and_attributes import (
-    EXTERNAL_KEYS, AttributeType, Blob, DataFile, ExternalData, Float32, Floats, SparseTensor,
+    EXTERNAL_KEYS, AttributeType, Blob, DataFile, Float32, Floats, SparseTensor,
 )
 from onnxtext.syntax.actions.unparsed_literals import DataCall, FieldCalls, RawText, TypedText
 from onnxtext.tensor.element_types import ELEMENTS
@@ -36,7 +36,7 @@ cdef extern from "Python.h":
 
 cdef tuple EMPTY = ()
 cdef dict SCALARS = {name: TensorType(name) for name in ELEMENTS}
-cdef frozenset STORED_ELSEWHERE = frozenset((Blob, DataFile, ExternalData))
+cdef frozenset STORED_ELSEWHERE = frozenset((Blob, DataFile, EXTERNAL_DATA))
 cdef frozenset PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 
 
@@ -158,7 +158,7 @@ cdef object external_data(tuple arguments):
         else:
             return None
         entries.append((key, value))
-    return ExternalData(tuple(entries))
+    return make_data(EXTERNAL_DATA, OF_EXTERNAL, tuple(entries))
 
 
 cdef bint has_dims(shape) except -1:

@@ -258,7 +258,7 @@ cdef class LalrLoop(Stack):
                 entry.form = DOTTED
                 return True
             return False
-        if rule.op == BYTES and entry.form == INNER:
+        if (rule.op == BYTES or rule.op == STAYS) and entry.form == INNER:
             entry.form = INNER_BYTES
             return True
         if rule.op == ITSELF and (entry.form == TOKEN or entry.form >= 0):
