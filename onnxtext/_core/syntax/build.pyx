@@ -142,7 +142,7 @@ cdef object parsed_data(type_, data):
     return SparseTensor(type_.shape, values, indices)
 
 
-cdef object external_data(tuple arguments):
+cdef object external_data(arguments):
     """Return the external data of `external(…)` with these arguments; None if they are wrong."""
     cdef list entries = []
     if not 1 <= len(arguments) <= len(EXTERNAL_KEYS):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.records import Number
@@ -44,15 +44,14 @@ class RawText:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class DataCall:
+class DataCall(NamedTuple):
     """Data of the form `name(arguments)` or `name{…}`, such as `external("w.bin")`.
 
     The only argument of `name{…}` is the list in braces.
     """
 
     name: str
-    arguments: tuple[Any, ...]
+    arguments: Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,5 +143,5 @@ ACTIONS.update(
     pair=lambda key, value: (key, value),
     field_data=FieldCalls,
     field_braces=lambda field, data: DataCall(field, (data,)),
-    call=lambda name, arguments: DataCall(name, tuple(arguments)),
+    call=DataCall,
 )

@@ -40,6 +40,7 @@ OPERATIONS = {
     "attribute": "ATTRIBUTE",
     "attribute_type": "REMEMBER",
     "bracket_item": "ITSELF",
+    "call": "RECORD",
     "coarse_type": "REMEMBER",
     "container_type": "REMEMBER",
     "decorated_element": "DECORATED",
