@@ -66,8 +66,7 @@ cdef class Head:
         for dim in self.type.shape:
             count *= dim
         if count < 1 << 40:
-            self.count = count
-            self.bits = element.bits
+            self.count, self.bits = count, element.bits
             self.size = (count * element.bits + 7) // 8
             self.is_bool = element.kind == "bool"
             self.is_complex = element.kind == "complex"
@@ -87,7 +86,7 @@ cdef class Values:
         """Decode a value info with a name, a type, and optional doc strings and metadata."""
         cdef Field field
         cdef Py_ssize_t offset
-        cdef list docs = [], entries = []
+        cdef list docs = None, entries = None
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
         name = text_of(data, field.value, field.end)
@@ -101,9 +100,9 @@ cdef class Values:
                 return None
             offset = field.end
             if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, offset):
-                entries.append(entry_of(data, field.value, offset))
+                entries = added(entries, entry_of(data, field.value, offset))
             elif field.key == VALUE_INFO_DOC_STRING:
-                docs.append(text_decorator("doc", copied(data, field.value, offset)))
+                docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
             else:
                 return None
         cached = self.types.get(key)
@@ -115,10 +114,10 @@ cdef class Values:
         kind, decorators = get(cached, OF_VALUE.type), get(cached, OF_VALUE.decorators)
         if kind is None:
             return None
-        if docs:
+        if docs is not None:
             decorators += tuple(docs)
         result = plain_value_info(name, kind, None, decorators)
-        if entries:
+        if entries is not None:
             self.is_plain = False
             replace(result, OF_VALUE.metadata, tuple(entries))
         return result
@@ -134,11 +133,10 @@ cdef class Values:
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1:
         """Decode a tensor to attributes of `self`; return False for rare forms."""
         cdef Field field
-        cdef list metadata = [], strings = [], external = []
+        cdef list metadata = None, strings = None, external = None, docs = None
         cdef Py_ssize_t offset = start, index, size
         cdef uint64_t location = 0
         cdef bint is_located = False
-        cdef list docs = []
         cdef Head head = None
         cdef bytes entries
         self.name = self.held = None
@@ -162,16 +160,16 @@ cdef class Values:
                 self.name = text_of(data, field.value, offset)
                 continue
             if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, offset):
-                metadata.append(entry_of(data, field.value, offset))
+                metadata = added(metadata, entry_of(data, field.value, offset))
                 continue
             if field.key == TENSOR_STRING_DATA and head.is_string:
-                strings.append(copied(data, field.value, offset))
+                strings = added(strings, copied(data, field.value, offset))
                 continue
             if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, offset):
-                external.append(entry_of(data, field.value, offset))
+                external = added(external, entry_of(data, field.value, offset))
                 continue
             if field.key == TENSOR_DOC_STRING:
-                docs.append(text_decorator("doc", copied(data, field.value, offset)))
+                docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
                 continue
             if field.key == TENSOR_DATA_LOCATION:
                 location = field.number
@@ -219,8 +217,8 @@ cdef class Values:
         elif self.held is None and not head.size and head.bits:  # a tensor without elements
             self.held = make_data(TYPED_DATA, OF_TYPED, b"")
         self.tensor_type = head.type
-        self.decorators = tuple(docs)
-        if metadata:
+        self.decorators = () if docs is None else tuple(docs)
+        if metadata is not None:
             self.decorators += (meta_of(tuple(metadata)),)
             self.is_plain = False
         if is_located:
@@ -393,3 +391,10 @@ cdef class Values:
             dims.append(<int64_t>field.number)
             start = field.end
         return SparseTensor(tuple(dims), values, decoded)
+
+
+cdef list added(list items, item):
+    """Append an item to a list, which is created if it is None; return the list."""
+    items = [] if items is None else items
+    items.append(item)
+    return items
