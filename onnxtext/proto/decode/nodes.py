@@ -19,7 +19,7 @@ from onnxtext.proto.decode.types_and_tensors import (
     lift_entry,
 )
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.presence_defaults import PresenceDefaults
+from onnxtext.proto.presence_defaults import presence_defaults
 from onnxtext.wire.reader import check_depth, read_fields
 from onnxtext.wire.writer import LENGTH
 
@@ -52,7 +52,7 @@ class NodeLifter(ABC):
         It is always the Python encoder, which can reuse the attributes passed to `remember`. The
         native encoder would encode a nested graph again for each enclosing graph.
         """
-        return Lowering(PresenceDefaults(NO_DEFAULTS))
+        return Lowering(presence_defaults(NO_DEFAULTS.version, NO_DEFAULTS.explicit))
 
     @abstractmethod
     def graph(self, data: Data, depth: int = 0, start: int = 0, end: int | None = None) -> Graph:
