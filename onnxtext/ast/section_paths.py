@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.compact_form.list_order import known_entries, node_entries
+from onnxtext.ast.compact_form.list_order import known_entries, known_with_data, node_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
@@ -56,14 +56,18 @@ def first_output(node: Node) -> str:
     return outputs[0] if outputs and outputs[0] else next((name for name in outputs if name), "")
 
 
-def generated_values(owner: Graph | Function) -> list[str]:
-    """Return the names of the `value_info` entries without a statement of their own, in order.
+def generated_values(owner: Graph | Function) -> set[str]:
+    """Return the names of the `value_info` entries without a statement of their own.
 
     These are typed outputs of nodes, and in a graph also the entries that `@value_info` adds.
     """
-    if isinstance(owner, Graph) and owner.decorators:
-        return [entry.name for entry in known_entries(owner) if entry.statement is None]
-    return [entry.name for entry in node_entries(owner.nodes)]
+    if not isinstance(owner, Graph) or not owner.decorators:
+        return {entry.name for entry in node_entries(owner.nodes)}
+    if core() == "native":
+        infos = core_module("ast.list_order").ordered_infos(owner, known_with_data(owner))
+        if infos is not None:
+            return {info[0] for info in infos if type(info) is tuple}
+    return {entry.name for entry in known_entries(owner) if entry.statement is None}
 
 
 def described_parts(

@@ -75,7 +75,7 @@ class _Names:
     @cached_property
     def generated(self) -> AbstractSet[str]:
         """The names of `value_info` entries without a declaration, such as typed node outputs."""
-        return set(generated_values(self.owner))
+        return generated_values(self.owner)
 
 
 def attach_sections(model: Model, sections: Sections) -> None:
