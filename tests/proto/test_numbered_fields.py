@@ -6,12 +6,15 @@ The tests cover every field of every message of the schema.
 
 from __future__ import annotations
 
+from typing import Any
+
 import onnx
 import pytest
 
 import onnxtext
 from onnxtext.ast.records import Field, FieldValue, Fixed, Number, Record
 from onnxtext.proto.convert_records import lift_record, lower_record
+from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.descriptors import FieldSpec, message_spec, spelled_messages
 from onnxtext.proto.unknown_fields import RecordError
 
@@ -66,3 +69,35 @@ def test_unknown_fields_change_nothing_else(message: str) -> None:
     text = onnxtext.from_binary(data)
     assert text.replace('@set(100: "abc")\n', "") == plain != text
     assert onnxtext.to_binary(text) == data
+
+
+def test_unknown_fields_of_a_node_and_of_its_graph_are_separate() -> None:
+    inner = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["z"])], "g", [], [])
+    node = onnx.helper.make_node("If", ["c"], ["y"], then_branch=inner)
+    node.MergeFromString(b"\xa2\x06\x03abc")
+    node.attribute[0].g.MergeFromString(b"\xa2\x06\x03def")
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "main", [], []))
+    data = model.SerializeToString()
+    text = onnxtext.from_binary(data)
+    assert '@set(100: "abc")' in text
+    assert '@set(100: "def")' in text
+    assert "attribute:" not in text
+    assert onnxtext.to_binary(text) == data
+
+
+def test_an_unknown_field_of_a_model_is_found_without_encoding_each_item(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original = Lifter.__init__
+
+    def create(lifter: Lifter, *, careful: bool, **options: Any) -> None:
+        assert not careful
+        original(lifter, careful=careful, **options)
+
+    monkeypatch.setattr(Lifter, "__init__", create)
+    node = onnx.helper.make_node("Relu", ["x"], ["y"])
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [], []))
+    model.MergeFromString(b"\xa2\x06\x03abc")
+    model.graph.MergeFromString(b"\xa2\x06\x03abc")
+    data = model.SerializeToString()
+    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
