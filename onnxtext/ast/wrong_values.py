@@ -7,7 +7,6 @@ import dataclasses
 import re
 import types
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, ForwardRef, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -17,25 +16,19 @@ from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_types import ELEMENTS
 
 
-@contextmanager
-def explain_wrong_values(model: object) -> Iterator[None]:
-    """If the `with` block fails, raise an error that names a wrong value in `model`, if it has one.
+def raise_for_wrong_value(model: object, error: Exception) -> None:
+    """Raise an error that names a wrong value in a model, if it has one; `error` is the cause.
 
-    A value is wrong if the annotation of its field does not allow it, or if a type has an unknown
-    element type. An `OnnxTextError` of the block is raised unchanged.
+    A value is wrong if the annotation of its field does not allow it, if it stands for an element
+    type and is none, or if a message cannot contain it, such as an integer of more than 64 bits.
 
     Raises:
-        OnnxTextError: the block has raised another exception, and the tree has a wrong value. If it
-            has none, the exception of the block is raised.
+        OnnxTextError: the model has a wrong value, and `error` is not an `OnnxTextError`.
     """
-    try:
-        yield
-    except OnnxTextError:
-        raise
-    except Exception as error:
-        wrong = _find_wrong(model, ast.Model, "model")
-        if wrong is None:
-            raise
+    if isinstance(error, OnnxTextError):
+        return
+    wrong = _find_wrong(model, ast.Model, "model")
+    if wrong is not None:
         message = f"the syntax tree is not valid: {' '.join(wrong)}"
         raise OnnxTextError(Diagnostic("edit-refused", message)) from error
 
@@ -56,10 +49,14 @@ def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
             return None
         # The longest path belongs to the alternative that the value is most similar to.
         best = max((wrong for wrong in found if wrong is not None), key=lambda one: len(one[0]))
-        return best if best[0] != path else _wrong(path, value, expected)
+        if best[0] != path:
+            return best
+        return _wrong_content(value, path) or _wrong(path, value, expected)
     if isinstance(expected, ForwardRef):
         return None  # the inner part of a recursive annotation
     if value not in arguments if origin is Literal else not isinstance(value, origin or expected):
+        return _wrong(path, value, expected)
+    if isinstance(value, bool) and expected is int:
         return _wrong(path, value, expected)
     if origin is tuple and arguments[-1] is not Ellipsis and len(value) != len(arguments):
         return path, f"has {count_noun(len(value), 'item')}, not {len(arguments)}"
@@ -67,9 +64,7 @@ def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
         wrong = _find_wrong(item, kind, path + name)
         if wrong is not None:
             return wrong
-    if isinstance(value, (ast.TensorType, ast.SparseTensorType)) and not _has_element_type(value):
-        return f"{path}.element", f"is {value.element!r}, which is not an element type"
-    return None
+    return _wrong_content(value, path)
 
 
 def _parts(value: Any, origin: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, Any, str]]:
@@ -99,5 +94,37 @@ def _wrong(path: str, value: Any, expected: Any) -> _Wrong:
     return path, f"is a {type(value).__name__}, not a {without_modules}"
 
 
-def _has_element_type(value: ast.TensorType | ast.SparseTensorType) -> bool:
-    return value.element == "undefined" or value.element in ELEMENTS
+def _wrong_content(value: Any, path: str) -> _Wrong | None:
+    """Return what is wrong with a value of the right class and with right parts."""
+    match value:
+        case str() if _LONE_SURROGATE.search(value):
+            return path, f"is {value!r}, which has half a surrogate pair"
+        case int() if not -(1 << 63) <= value < 1 << 64:
+            return path, "is an integer of more than 64 bits"
+        case ast.Float32(bits) if not 0 <= bits < 1 << 32:
+            return f"{path}.bits", f"is {bits}, not a pattern of 32 bits"
+        case ast.TensorType(element) | ast.SparseTensorType(element):
+            if element != "undefined" and element not in ELEMENTS:
+                return f"{path}.element", f"is {element!r}, which is not an element type"
+        case ast.Attribute(type=ast.AttributeType() as kind, value=found):
+            allowed = _VALUES.get(kind, _LISTS)
+            if not isinstance(found, (*allowed, *_ANY_TYPE)):
+                return f"{path}.value", f"is a {type(found).__name__}, but the type is {kind.name}"
+    return None
+
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ANY_TYPE = (type(None), ast.Reference, ast.Record)
+"""The classes of values that an attribute of each type can have."""
+_LISTS = (tuple, ast.Floats, ast.RepeatedList, ast.Blob, ast.TypedBlob)
+"""The other classes of lists in attributes."""
+_VALUES: dict[ast.AttributeType, tuple[type, ...]] = {
+    ast.AttributeType.FLOAT: (ast.Float32,),
+    ast.AttributeType.INT: (int,),
+    ast.AttributeType.STRING: (bytes, ast.Blob),
+    ast.AttributeType.TENSOR: (ast.Tensor,),
+    ast.AttributeType.GRAPH: (ast.Graph,),
+    ast.AttributeType.SPARSE_TENSOR: (ast.SparseTensor,),
+    ast.AttributeType.TYPE_PROTO: get_args(ast.Type),
+}
+"""The other classes of values of attributes that are no lists."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxtext.ast.model import Model
-from onnxtext.ast.wrong_values import explain_wrong_values
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 
@@ -53,8 +52,7 @@ def apply(
         before = lower_model(model)
         notes = edit(model) or []
         try:
-            with explain_wrong_values(model):
-                data = lower_model(model)
+            data = lower_model(model)
         except LowerError as error:  # an attribute or node that the edit adds is invalid
             raise OnnxTextError(Diagnostic(error.code, error.message, file=name)) from None
         return EditResult(content if data == before else data, tuple(notes))

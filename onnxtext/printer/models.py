@@ -44,8 +44,17 @@ def print_model(
         model: the model.
         printer: prints the graphs and functions; None for a new `graph_printer()`.
         in_full: whether repeated values of metadata are printed in full, not as `above`.
+
+    Raises:
+        OnnxTextError: the tree has a value that its classes do not allow.
     """
-    return "".join(model_parts(model, printer, in_full=in_full))
+    try:
+        return "".join(model_parts(model, printer, in_full=in_full))
+    except Exception as error:
+        from onnxtext.ast.wrong_values import raise_for_wrong_value
+
+        raise_for_wrong_value(model, error)
+        raise
 
 
 def model_parts(

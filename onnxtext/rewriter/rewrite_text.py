@@ -9,7 +9,7 @@ not parse to the edited model, the edited model is printed instead.
 from __future__ import annotations
 
 from onnxtext.ast.model import Model
-from onnxtext.ast.wrong_values import explain_wrong_values
+from onnxtext.ast.wrong_values import raise_for_wrong_value
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.merger.line_endings import plain_text
@@ -36,28 +36,39 @@ def rewrite_text(text: str, model: Model, *, name: str) -> str:
     Raises:
         OnnxTextError: the text has errors, or the model cannot be written as a text.
     """
-    with paused_collector(), explain_wrong_values(model):
-        old = parse_model(Source(text, name))
-        if old == model:
-            return text
-        for in_parts in (True, False):
-            spliced = splice(Source(text, name), old, model, in_parts=in_parts)
-            parsed = parse_or_none(spliced)
-            if parsed is not None:
-                break
-        else:
-            spliced, parsed = text, old
-        if parsed == model:
-            return spliced
-        edited = edit_items(parsed, model, spliced)
-        if edited is not None and parse_or_none(edited) == model:
-            return edited
-        _, line_ends = plain_text(text)
-        result = line_ends.restore(restore_comments(print_model(model), (text, old), model))
+    with paused_collector():
         try:
-            parse_model(Source(result, name))
-        except OnnxTextError as error:
-            reason = error.diagnostics[0].message
-            message = f"the edited model cannot be written as a text: {reason}"
-            raise OnnxTextError(Diagnostic("edit-refused", message)) from None
-        return result
+            return _rewrite(text, model, name)
+        except Exception as error:
+            raise_for_wrong_value(model, error)
+            raise
+
+
+def _rewrite(text: str, model: Model, name: str) -> str:
+    old = parse_model(Source(text, name))
+    if old == model:
+        return text
+    for in_parts in (True, False):
+        spliced = splice(Source(text, name), old, model, in_parts=in_parts)
+        parsed = parse_or_none(spliced)
+        if parsed is not None:
+            break
+    else:
+        spliced, parsed = text, old
+    if parsed == model:
+        return spliced
+    edited = edit_items(parsed, model, spliced)
+    if edited is not None and parse_or_none(edited) == model:
+        return edited
+    _, line_ends = plain_text(text)
+    result = line_ends.restore(restore_comments(print_model(model), (text, old), model))
+    try:
+        parsed = parse_model(Source(result, name))
+    except OnnxTextError as error:
+        reason = error.diagnostics[0].message
+        raise_for_wrong_value(model, ValueError(reason))
+        message = f"the edited model cannot be written as a text: {reason}"
+        raise OnnxTextError(Diagnostic("edit-refused", message)) from None
+    if parsed != model:
+        raise_for_wrong_value(model, ValueError("the text does not mean the edited model"))
+    return result

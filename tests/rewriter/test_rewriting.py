@@ -19,6 +19,8 @@ import pytest
 import onnxtext
 from onnxtext import ast, editing
 from onnxtext.format.tokens_with_comments import comments_of
+from onnxtext.printer import print_model
+from onnxtext.proto.encode.lower import lower_model
 from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import draws, seeded
 
@@ -661,3 +663,57 @@ def test_the_error_names_the_wrong_value(wrong: Any, message: str) -> None:
 
     with pytest.raises(onnxtext.OnnxTextError, match=message):
         editing.apply(onnxtext.to_binary(TEXT), edit)
+
+
+NODE_OF_ATTRIBUTES = """<ir_version: 10, opset_import: ["": 21]>
+g () => () <float[2] w = {1, 2}> { y = F <i = 1, s = "x", f = 1.5> (w) }
+"""
+
+
+def _set_attribute(index: int, value: Any) -> Callable[[ast.Model], None]:
+    def edit(model: ast.Model) -> None:
+        node = model.graph.nodes[0]
+        attributes = list(node.attributes)
+        attributes[index] = replace(attributes[index], value=value)
+        node.attributes = tuple(attributes)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda model: setattr(model.graph.nodes[0], "op_type", "\ud800"), "half a surrogate pair"),
+        (lambda model: setattr(model.graph.nodes[0], "op_type", None), "op_type is a NoneType"),
+        (lambda model: setattr(model.graph.nodes[0], "inputs", ("\ud800",)), r"inputs\[0\] is '"),
+        (_set_attribute(0, ()), r"\[0\]\.value is a tuple, but the type is INT"),
+        (_set_attribute(1, True), r"\[1\]\.value is a bool, not a int \|"),
+        (_set_attribute(2, ast.Float32(-1)), r"bits is -1, not a pattern of 32 bits"),
+        (_set_attribute(2, ast.Float32(1 << 70)), r"bits is an integer of more than 64 bits"),
+    ],
+)
+def test_wrong_names_and_attributes_are_errors(
+    edit: Callable[[ast.Model], None], message: str
+) -> None:
+    tree = onnxtext.parse(NODE_OF_ATTRIBUTES)
+    edit(tree)
+    with pytest.raises(onnxtext.OnnxTextError, match=message):
+        onnxtext.rewrite(NODE_OF_ATTRIBUTES, tree)
+
+
+@pytest.mark.parametrize("convert", [print_model, lower_model])
+@pytest.mark.parametrize("wrong", [None, 5, "x"])
+def test_printing_and_encoding_wrong_trees_are_errors(
+    convert: Callable[[ast.Model], object], wrong: Any
+) -> None:
+    tree = onnxtext.parse(NODE_OF_ATTRIBUTES)
+    tree.graph.nodes[0] = wrong
+    with pytest.raises(onnxtext.OnnxTextError, match=r"nodes\[0\] is a \w+, not a Node"):
+        convert(tree)
+
+
+def test_an_integer_of_more_than_64_bits_cannot_be_encoded() -> None:
+    tree = onnxtext.parse(NODE_OF_ATTRIBUTES)
+    tree.ir_version = 1 << 70
+    with pytest.raises(onnxtext.OnnxTextError, match="ir_version is an integer of more than 64"):
+        lower_model(tree)

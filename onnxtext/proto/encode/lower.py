@@ -39,8 +39,15 @@ def lower_model(
 
     Raises:
         LowerError: a statement cannot be encoded, for example because a blob is missing.
+        OnnxTextError: the tree has a value that its classes do not allow.
     """
-    return b"".join(lower_pieces(model, blob_source, verified=verified))
+    try:
+        return b"".join(lower_pieces(model, blob_source, verified=verified))
+    except Exception as error:
+        from onnxtext.ast.wrong_values import raise_for_wrong_value
+
+        raise_for_wrong_value(model, error)
+        raise
 
 
 def lower_pieces(
