@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from onnxtext.ast.model import Model
 from onnxtext.conversion_errors import (
+    check_declared_size,
+    check_encoded_size,
     deep_message_error,
     invalid_model_error,
     lowering_error,
@@ -232,10 +234,12 @@ def loads(
     found = fragment_message(fragment)
     if found not in (None, message):
         raise other_message_error(str(found), message, source)
+    check_declared_size(fragment, source)
     try:
         data = lower_fragment(fragment, message)
     except LowerError as error:
         raise lowering_error(error, source) from None
+    check_encoded_size(len(data), "message would take", source)
     from onnxtext.text_to_binary import decode_message
 
     return decode_message(kind, data, source)

@@ -41,8 +41,15 @@ def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:
         offset is 0 if unknown. A blob that is used several times counts for each use.
     """
     resources = model.resources if isinstance(model, ast.Model) else {}
-    if isinstance(model, ast.Fragment) and isinstance(model.item, list):
-        model = ast.Fragment(ast.Graph("nodes", nodes=model.item))
+    if isinstance(model, ast.Fragment):
+        match model.item:
+            case list(nodes):
+                model = ast.Fragment(ast.Graph("nodes", nodes=nodes))
+            case ast.Node() as node:
+                model = ast.Fragment(ast.Graph("node", nodes=[node]))
+            case ast.Attribute() as attribute:
+                node = ast.Node("", attributes=(attribute,))
+                model = ast.Fragment(ast.Graph("attribute", nodes=[node]))
     raw: dict[int, int] = {}
     total = largest = offset = 0
     for graph in ast.walk_graphs(model):
@@ -84,7 +91,7 @@ def _attributes(
             values = item.value if isinstance(item.value, tuple) else (item.value,)
             for value in values:
                 if isinstance(value, ast.RepeatedList):
-                    total += 2 * value.count
+                    total += value.count * _item_size(value.items[-1])
                 elif isinstance(value, ast.TypedBlob):
                     total += len(resources.get(value.digest, b""))
                 elif isinstance(value, ast.Blob):
@@ -93,6 +100,13 @@ def _attributes(
                 elif isinstance(value, (ast.Tensor, ast.SparseTensor)):
                     total += _value(value, None)
     return total
+
+
+def _item_size(item: int | ast.Float32 | bytes) -> int:
+    """Return the smallest size of an item of a list in an attribute, with its key."""
+    if isinstance(item, bytes):
+        return 2 + len(item)
+    return 5 if isinstance(item, ast.Float32) else 2
 
 
 def _value(data: Any, type: Any) -> int:

@@ -9,6 +9,7 @@ import hashlib
 import pickle
 import tracemalloc
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import onnx
 import pytest
@@ -48,6 +49,7 @@ BOMBS = {
     "strings": "g () => () {"
     + f'y = Op <s = blob"{DIGEST}", t = [blob"{DIGEST}", blob"{DIGEST}"]> () ' * 700
     + f"}} {RESOURCES}",
+    "repeated": "g () => () { y = Op <a: floats[2147483647] = [0, ...]> () }",
     "packed": "g () => () <"
     + ", ".join(f"int4[4000000000] x{i} = [7, ...]" for i in range(2))
     + "> {}",
@@ -82,6 +84,34 @@ def test_nodes_with_too_large_data_are_rejected_before_allocation(
 ) -> None:
     assert [item.code for item in onnxtext.check(NODES)] == ["model-too-large"]
     assert memory() < 60_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("a: floats[2147483647] = [0, ...]", onnx.AttributeProto),
+        (f"a = [{SPLAT} [0, ...], {SPLAT} [0, ...]]", onnx.AttributeProto),
+        ('y = Op <a: strings[2147483647] = ["", ...]> ()', onnx.NodeProto),
+        (f"g () => () <{TENSORS}> {{}}", onnx.GraphProto),
+        (f"f () => () {{ {NODES} }}", onnx.FunctionProto),
+    ],
+)
+def test_messages_with_too_large_data_are_rejected_before_allocation(
+    text: str, kind: type[Any], memory: Callable[[], int]
+) -> None:
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.loads(text, kind)
+    assert [item.code for item in caught.value.diagnostics] == ["model-too-large"]
+    assert memory() < 60_000_000
+
+
+@pytest.mark.parametrize(("kind", "item"), [("ints", "300"), ("floats", "1.5"), ("strings", '"a"')])
+def test_repeated_items_are_encoded_without_a_list(
+    kind: str, item: str, memory: Callable[[], int]
+) -> None:
+    text = f"g () => () {{ y = Op <a: {kind}[1000000] = [{item}, {item}, ...]> () }}"
+    size = len(onnxtext.to_binary(text))
+    assert memory() < 4 * size + 1_000_000
 
 
 def test_allowed_splats_take_no_memory(memory: Callable[[], int]) -> None:

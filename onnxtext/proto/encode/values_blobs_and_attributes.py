@@ -300,7 +300,15 @@ class ValueLowering(ABC):
                 return self._typed_value(attribute.type, value)
             case _, ast.RepeatedList():
                 self._reserve(2 * value.count)
-                return self.attribute_value(replace(attribute, value=expand_repetition(value)))
+                # Each item has its own key, so the field of the last item can be repeated.
+                stored, last = (
+                    self.attribute_value(replace(attribute, value=expand_repetition(items)))
+                    for items in (
+                        ast.RepeatedList(value.items, len(value.items)),
+                        ast.RepeatedList(value.items[-1:], 1),
+                    )
+                )
+                return stored + last * (value.count - len(value.items))
             case _A.TENSOR, ast.Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, ast.Graph():
