@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -95,6 +96,10 @@ class Subject(NamedTuple):
     suggestion: str | None = None
 
 
+_LONGEST_NAME = 160
+_LONG_NAME = re.compile(rf"(`[^`]{{80}})[^`]{{{_LONGEST_NAME - 80},}}`")
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """An error, a warning or a hint about a text or a binary.
@@ -102,7 +107,7 @@ class Diagnostic:
     Attributes:
         code: stable code, such as `syntax-error`.
         message: the problem; must be clear without context, begin in lower case, and have no final
-            period.
+            period. Names of more than 160 characters in backticks are truncated.
         severity: `error`, `warning`, `info`, `hint` or `note`.
         source: the text that the labels refer to; None for a diagnostic about a binary.
         labels: spans in the text; the first is the primary one.
@@ -128,6 +133,11 @@ class Diagnostic:
     file: str | None = None
     fix: Fix | None = None
     subject: Subject | None = None
+
+    def __post_init__(self) -> None:
+        """Truncate long names and tokens in the message."""
+        if len(self.message) > _LONGEST_NAME:
+            object.__setattr__(self, "message", _LONG_NAME.sub(r"\1…`", self.message))
 
     @property
     def file_name(self) -> str | None:

@@ -388,3 +388,20 @@ def test_errors_in_records_are_reported_at_their_word(name: str) -> None:
     text, expected = RECORDS[name]
     (item,) = [item for item in onnxtext.check(text) if item.code == "invalid-record"]
     assert place(item, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<%s: 1>\ng () => () {}",
+        "g () => () { y = Relu <a: %s = 1> (x) }",
+        "g () => () {}\nmetadata { %s { } }",
+        "g () => () {}\nmetadata { node %s { a: 'b' } }",
+        "g () => () {}\ntraining { %s: 1 }",
+        "g () => () <float[2] %s = {1}> {}",
+    ],
+)
+def test_messages_truncate_long_names(text: str) -> None:
+    found = onnxtext.check(text % ("n" * 100_000))
+    assert found
+    assert max(len(str(item)) for item in found) < 1000
