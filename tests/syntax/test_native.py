@@ -235,7 +235,7 @@ def test_other_types_than_text_are_rejected(wrong: Any) -> None:
     model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
     for change in ("inputs", "outputs"):
         setattr(model.graph.nodes[0], change, (wrong,))
-        with pytest.raises(TypeError):
+        with pytest.raises(onnxtext.OnnxTextError, match=f"{change}\\[0\\] is a "):
             lower_model(model)
 
 

@@ -36,6 +36,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 )
 
 COMMON_ERRORS = (
+    markdown_and_comments.carriage_return,
     look_alikes.lookalikes, look_alikes.letters, token_errors.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,

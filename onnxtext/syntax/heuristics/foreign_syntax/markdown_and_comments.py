@@ -21,6 +21,7 @@ _EMPHASIS = re.compile(
 _BULLET = re.compile(r"([ \t]*)(?P<mark>[-*+•][ \t]+)(?=[^\s])")
 _MAX_LINES = 200
 """Maximum number of adjacent lines with marks to collect."""
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
 _TRAILING = re.compile(r"(?:--+|;+|%+)[ \t]*(?P<words>[^\W\d_][^=(<{}\[\]\n]*?)[ \t\r]*$")
 
@@ -79,6 +80,16 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span())
         message, edits = "a name must not be in backticks", (Edit(span, match[1]),)
         yield Diagnosis("foreign-word", message, span, edits, "remove the backticks")
+
+
+def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a comment with a carriage return that ends a line only in old editors."""
+    comment = context.text.find("#", context.previous_end, context.at)
+    found = _LONE_RETURN.search(context.text, comment, context.at) if comment >= 0 else None
+    if found is not None:
+        message = "a carriage return without a line feed does not end the comment"
+        help = "end all lines with line feeds"
+        yield Diagnosis("syntax-error", message, Span(*found.span()), help=help)
 
 
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
