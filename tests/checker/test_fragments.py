@@ -92,6 +92,8 @@ def test_single_functions_are_checked(nodes: str, wanted: set[str]) -> None:
         ("y = Neg (a)\na = Relu (x)", {"node-order"}),
         ("b = Cast <to = 9> (x)\ny = Neg (b)", {"type-mismatch"}),
         ("y = Relu (x", {"unclosed-bracket"}),
+        ('@doc("d")\n@meta("a": "b")\n[n] y = Rellu (x)\n', {"op-unknown"}),
+        ("float[2] y = Relu (x)\nz = Rellu (y)", {"op-unknown"}),
     ],
 )
 def test_single_nodes_are_checked(nodes: str, wanted: set[str]) -> None:

@@ -232,10 +232,10 @@ def test_the_keys_are_those_of_the_schema() -> None:
 
 @pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"]])
 def test_other_types_than_text_are_rejected(wrong: Any) -> None:
-    model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
     for change in ("inputs", "outputs"):
+        model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
         setattr(model.graph.nodes[0], change, (wrong,))
-        with pytest.raises(onnxtext.OnnxTextError, match=f"{change}\\[0\\] is a "):
+        with pytest.raises(onnxtext.OnnxTextError, match=rf"{change}\[0\] is a "):
             lower_model(model)
 
 

@@ -226,7 +226,8 @@ def parse_any(source: Source) -> Model | Fragment:
         return function
     if isinstance(parsed, Model):
         return Fragment(parsed.graph, parsed.presence) if _is_graph(parsed, source.text) else parsed
-    if _NODE.match(source.text) is not None and _HEADER.search(source.text) is None:
+    start = _after_decorators(source.text)
+    if _NODE.match(source.text, start) is not None and _HEADER.search(source.text) is None:
         return parse_fragment(source, "nodes")
     raise parsed
 
@@ -252,11 +253,25 @@ If the matched text contains `=>`, the brace opens a body.
 
 
 _NODE = re.compile(
-    r'(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
+    r"(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:\w+\[[^\]\n]*\]\s*)?"
+    r'(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
 )
 """Matches a text that starts like a node, with outputs and `=`."""
 _HEADER = re.compile(r"^[ \t<]*(?:ir_version|opset_import)\b *[:=]", re.MULTILINE)
 """Matches the entry `ir_version` or `opset_import` of a header."""
+
+
+def _after_decorators(text: str) -> int:
+    """Return the offset of the first token that does not belong to a decorator; 0 if none."""
+    from onnxtext.syntax.grammar.lexer import load_lexer
+
+    lexer = load_lexer()
+    token = lexer.token(text, 0)
+    while token is not None and token.kind == "DECORATOR":  # with its opening parenthesis
+        while token is not None and token != ")":
+            token = lexer.token(text, token.end)
+        token = None if token is None else lexer.token(text, token.end)
+    return 0 if token is None else token.at
 
 
 def _is_graph(model: Model, text: str) -> bool:
