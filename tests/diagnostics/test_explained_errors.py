@@ -132,6 +132,14 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         node('  u = Op <a: ints = ["a"]> (t)'), [(4, 11)],
         "the attribute is declared as ints, but its value has the type strings", None,
     ),
+    "a float in a repeated list of integers": (
+        node("  u = Op <a: ints[4] = [1.5, ...]> (t)"), [(4, 11)],
+        "the attribute is declared as ints, but an item of its value has the type float", None,
+    ),
+    "a list as a tensor": (
+        node("  u = Op <a: tensor = [1.5]> (t)"), [(4, 23)],
+        "the attribute is declared as tensor, but its value is a list of numbers", None,
+    ),
     "two sections `encoding`": (
         f"{H}{G}}}\n" + 2 * f'encoding {{\n  canonical: "{64 * "0"}"\n  patch: ""\n}}\n', [(8, 1)],
         "there are two `encoding` sections", "remove one of them",

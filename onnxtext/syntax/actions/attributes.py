@@ -186,11 +186,13 @@ def repeated_attribute(
         )
     if any(type(item) is ast.Reference for item in items):
         raise SemanticError(_NO_REFERENCES)
+    for item in items:
+        number = item.text if type(item) is ast.Number else None
+        kind = CLASSES[type(item)] if number is None else _number_type(number)
+        if kind is not one and (kind, one) != (_A.INT, _A.FLOAT):
+            _mismatch(declared, kind, number, part="an item of its value")
     values = tuple(
-        [
-            (_number(one, item.text) if type(item) is ast.Number else _single(one, item))[1]
-            for item in items
-        ]
+        [_number(one, item.text)[1] if type(item) is ast.Number else item for item in items]
     )
     repeated = ast.RepeatedList(values, int(length))  # type: ignore[arg-type]
     return ast.Attribute(name, declared, repeated, tuple(decorators or ()))
@@ -255,9 +257,10 @@ def _mismatch(
     kind: ast.AttributeType,
     token: str | None = None,
     help: str | None = None,
+    part: str = "its value",
 ) -> NoReturn:
     raise SemanticError(
-        f"the attribute is declared as {declared.name.lower()}, but its value has the type "
+        f"the attribute is declared as {declared.name.lower()}, but {part} has the type "
         f"{kind.name.lower()}",
         token=token,
         help=help,
@@ -296,7 +299,7 @@ def _list(
             code="attribute-type-unknown",
         )
     if isinstance(items, NumberList):
-        return _number_list(one, items)
+        return _number_list(declared, one, items)
     if not items:
         return many, ast.Floats(b"") if many is _A.FLOATS else ()
     if type(items[0]) is ast.Reference:
@@ -355,7 +358,7 @@ def _number_list_from_tokens(
     if declared is _A.INT:
         for item in items:
             if _number_type(item.text) is not _A.INT:
-                _mismatch(_A.INTS, _A.FLOAT, item.text)
+                _mismatch(_A.INTS, _A.FLOAT, item.text, part="an item of its value")
         return _A.INTS, tuple([integers.int64(item.text) for item in items])
     if declared is not _A.FLOAT:
         _mismatch(LIST_OF[declared], _number_type(first), first)
@@ -364,11 +367,11 @@ def _number_list_from_tokens(
 
 
 def _number_list(
-    one: ast.AttributeType | None, items: NumberList
+    declared: ast.AttributeType | None, one: ast.AttributeType | None, items: NumberList
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
     """Return the type and the value of the list; `one` is the item type, None to infer it."""
-    if one is None:
-        one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
+    if declared is None or one is None:
+        declared = one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
     try:
         if one is _A.INT:
             return _A.INTS, parse_ints(items)
@@ -378,8 +381,7 @@ def _number_list(
         parse = parse_ints if one is _A.INT else parse_floats
         raise from_literal(error, items.token, parse) from None
     raise SemanticError(
-        f"the attribute is declared as {LIST_OF[one].name.lower()}, but its value is a list of "
-        "numbers",
+        f"the attribute is declared as {declared.name.lower()}, but its value is a list of numbers",
         token=items.token,
         code="attribute-type-mismatch",
     )
