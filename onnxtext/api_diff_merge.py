@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from onnxtext.merger import MergeResult
     from onnxtext.model_arguments import ModelSource
     from onnxtext.verifier import Verdict
-
-
-_LABEL = re.compile(r"[^\0\r\n\ud800-\udc7f\udd00-\udfff]*")
-"""One line; surrogates that stand for bytes of a file name are allowed."""
 
 
 def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = ()) -> ModelDiff:
@@ -99,9 +94,10 @@ def merge(
             byte.
     """
     from onnxtext.merger import merge as merge_contents
+    from onnxtext.merger.conflict_markers import LABEL
 
     for label in labels:
-        if not _LABEL.fullmatch(label):
+        if not LABEL.fullmatch(label):
             raise ValueError(f"{label!r} cannot be a label: it must be one line of characters")
     arguments = [read_model_argument(source).as_model() for source in (base, ours, theirs)]
     return merge_contents(*[_encoded(argument) for argument in arguments], labels=labels)

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onnxtext.common_prefix import common_prefix
 from onnxtext.increasing_subsequence import longest_increasing_subsequence
+
+LABEL = re.compile(r"[^\0\r\n\ud800-\udc7f\udd00-\udfff]*")
+"""Matches the label of a version, one line; it may have surrogates for bytes of a file name."""
 
 
 @dataclass(frozen=True, slots=True)

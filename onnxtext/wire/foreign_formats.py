@@ -177,7 +177,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     ),
     (
         re.compile(
-            _SPACE + r'(?:@[\w.]+|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
+            _SPACE + r'(?:@[\w.]+\((?s:.)*=>|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
         ),
         _is("a graph as text", "convert it with `onnxtext to-binary`"),
     ),

@@ -106,6 +106,7 @@ def test_existing_files_are_kept(files: Path) -> None:
         ("base.onnxtxt", "ours.onnxtxt", "nowhere.onnxtxt"),
         ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt", "-o", "nowhere/out.onnxtxt"),
         ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt", *(4 * ("-L", "x"))),
+        ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt", "-L", "two\nlines"),
         ("base.onnxtxt", "ours.onnxtxt", "theirs.onnxtxt", "--marker-size", "0"),
     ],
 )

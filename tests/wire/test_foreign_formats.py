@@ -132,10 +132,16 @@ def test_the_help_for_other_forms_of_protobuf_works(
         "\ufeff<\n  # the header\n  opset_import: [20]\n>\ng () => () {}",
         "agraph (float[N] x,\n  float[N] y) => (float[N] z) {",
         '"a b" (x) => (y) {}',
+        '@doc("d")\ng () => () {}',
     ],
 )
 def test_texts_of_onnxtext_are_recognized(text: str) -> None:
     assert "as text" in refusal(text.encode()).message
+
+
+@pytest.mark.parametrize("text", ["@echo off", "@media print {}", "@app.route('/')\ndef f(): 1"])
+def test_other_texts_that_begin_with_an_at_sign_are_not_graphs(text: str) -> None:
+    assert "a text, which begins with" in refusal(text.encode()).message
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,11 @@ def command(
         raise click.UsageError("Only one of the versions can be standard input (-).")
     if len(labels) > 3:
         raise click.UsageError("At most three labels can be given, one for each version.")
+    from onnxtext.merger.conflict_markers import LABEL
+
+    for label in labels:
+        if not LABEL.fullmatch(label):
+            raise click.UsageError(f"{label!r} cannot be a label: it must be one line.")
     defaults = ("ours", "base", "theirs")
     named = (*labels, *defaults[len(labels) :])
     target = output_path(output)
