@@ -123,7 +123,8 @@ def read_tracked(top: Path, name: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise git_error(f"cannot read {path}: {error.strerror or error}") from None
+        message = f"cannot read {path}: {error.strerror or error}"
+        raise OnnxTextError(Diagnostic("cannot-read", message)) from None
 
 
 def read_stored(version: str, name: str) -> bytes:

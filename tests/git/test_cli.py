@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from onnxtext.cli.commands.git import command
+from onnxtext.diagnostics import OnnxTextError
+from onnxtext.git.repository import read_tracked
 from tests.git.repository import Repository, binary
 from tests.sarif_schema import assert_valid
 
@@ -118,3 +122,22 @@ def test_file_names_are_escaped(filtered: Repository) -> None:
     filtered.git("commit", "-q", "-m", "evil")
     shown = filtered.onnxtext("git", "verify", check=False)
     assert "\x1b" not in shown.text + shown.err
+
+
+def test_an_unreadable_tracked_file_is_no_failure_of_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.onnx").write_bytes(b"")
+
+    def fail(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    with pytest.raises(OnnxTextError) as caught:
+        read_tracked(tmp_path, "m.onnx")
+    (diagnostic,) = caught.value.diagnostics
+    path = tmp_path / "m.onnx"
+    assert (diagnostic.code, diagnostic.message) == (
+        "cannot-read",
+        f"cannot read {path}: Permission denied",
+    )
