@@ -68,14 +68,14 @@ class Elements(NamedTuple):
         start += 1 + len(part) - len(part.lstrip(BLANKS))
         blank = re.search(r"[0-9a-zA-Z).]([ \t\n\v\f\r]+)", token)
         if not token and end >= 0:
-            return LiteralError("expected an element before ','", end, 1, "remove one comma")
+            return LiteralError("expected an element before `,`", end, 1, "remove one comma")
         if not token:
             return LiteralError("expected an element", len(text), 1)
         if token == "...":
-            return LiteralError("expected '...' after the last element only", start, 3)
+            return LiteralError("expected `...` after the last element only", start, 3)
         if blank:
             offset = start + blank.start(1)
-            return LiteralError("expected ',' between two elements", offset, len(blank[1]))
+            return LiteralError("expected `,` between two elements", offset, len(blank[1]))
         return error.at(start, len(token))
 
 
@@ -114,21 +114,21 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
     start = len(clean) - len(clean.lstrip(BLANKS))
     end = len(clean.rstrip(BLANKS)) - 1
     if clean[start : start + 1] != opening:
-        raise LiteralError(f"expected '{opening}'", start, 1)
+        raise LiteralError(f"expected `{opening}`", start, 1)
     if end <= start or clean[end] != closing:
-        raise LiteralError(f"expected '{closing}' at the end", max(end, 0), 1)
+        raise LiteralError(f"expected `{closing}` at the end", max(end, 0), 1)
     inner = clean[start + 1 : end].rstrip(BLANKS)
     for bracket in "[]{}":
         if bracket in inner:
             offset = start + 1 + inner.index(bracket)
-            raise LiteralError(f"expected an element, found '{bracket}'", offset, 1)
+            raise LiteralError(f"expected an element, found `{bracket}`", offset, 1)
     inner = _without_comma(inner, start + 1)
     repeats = inner.endswith("...")
     if repeats:
         offset = start + len(inner) - 2
         if not splat:
             raise LiteralError(
-                "expected an element, found '...'",
+                "expected an element, found `...`",
                 offset,
                 3,
                 "`...` is only valid in the brackets of a tensor, `[0, ...]`, or in a list with a "
@@ -161,9 +161,9 @@ def nested_elements(text: str, dims: Sequence[int]) -> Elements:
     start = len(clean) - len(clean.lstrip(BLANKS))
     end = len(clean.rstrip(BLANKS)) - 1
     if clean[start] != "[":
-        raise LiteralError("expected '['", start, 1)
+        raise LiteralError("expected `[`", start, 1)
     if clean[end] != "]":
-        raise LiteralError("expected ']' at the end", end, 1)
+        raise LiteralError("expected `]` at the end", end, 1)
     data = np.frombuffer(bytearray(clean.encode("ascii")), np.uint8)
     closing = np.flatnonzero(data == ord("]"))
     last = preceding_offsets(data, closing)
@@ -194,7 +194,7 @@ def blank_comments(text: str) -> str:
         text = _COMMENT.sub(lambda match: " " * len(match[0]), text)
     if not text.isascii():
         offset = next(i for i, c in enumerate(text) if not c.isascii())
-        raise LiteralError(f"expected a number, found {text[offset]!r}", offset, 1)
+        raise LiteralError(f"expected a number, found `{repr(text[offset])[1:-1]}`", offset, 1)
     return text
 
 
@@ -205,7 +205,7 @@ def _without_comma(inner: str, start: int) -> str:
     rest = inner[:-1].rstrip(BLANKS)
     if not rest or rest[-1] == ",":
         offset = start + len(inner) - 1
-        raise LiteralError("expected an element before ','", offset, 1, "remove the comma")
+        raise LiteralError("expected an element before `,`", offset, 1, "remove the comma")
     return rest
 
 
@@ -282,10 +282,10 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
         token, offset = match[0], match.start()
         if token == "...":
             fix = "write the elements flat: [0, ...]"
-            return LiteralError("expected no '...' in nested brackets", offset, 3, fix)
+            return LiteralError("expected no `...` in nested brackets", offset, 3, fix)
         if offset and not counts and not ready:
             return LiteralError(
-                f"expected nothing after ']', found '{shorten(token)}'",
+                f"expected nothing after `]`, found `{shorten(token)}`",
                 offset,
                 len(token),
             )
@@ -300,11 +300,11 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             ready = False
         elif token == ",":
             if ready or not counts:
-                return LiteralError("expected an element before ','", offset, 1)
+                return LiteralError("expected an element before `,`", offset, 1)
             ready = True
         elif not ready:
             return LiteralError(
-                f"expected ',' or ']', found '{shorten(token)}'", offset, len(token)
+                f"expected `,` or `]`, found `{shorten(token)}`", offset, len(token)
             )
         elif (token == "[") == (len(counts) < len(shape)):
             if counts:
@@ -314,7 +314,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             else:
                 ready = False
         else:
-            wanted_token = "'['" if len(counts) < len(shape) else "an element"
-            message = f"expected {wanted_token} for {list(dims)}, found '{shorten(token)}'"
+            wanted_token = "`[`" if len(counts) < len(shape) else "an element"
+            message = f"expected {wanted_token} for {list(dims)}, found `{shorten(token)}`"
             return LiteralError(message, offset, len(token))
-    return LiteralError("expected ']' at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)
+    return LiteralError("expected `]` at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)

@@ -121,7 +121,7 @@ def parse_scalar(element: ElementType, text: str) -> bytes:
         raise _string_error(text)
     if not text.isascii() or "," in text:
         offset = next(i for i, c in enumerate(text) if c == "," or not c.isascii())
-        raise LiteralError(f"expected one element, found {text[offset]!r}", offset, 1)
+        raise LiteralError(f"expected one element, found `{repr(text[offset])[1:-1]}`", offset, 1)
     small = parse_small(element, f"[{text}]", 1)
     if small is not None:
         return small

@@ -422,6 +422,22 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
         assert many < 9 * few, kind
 
 
+def test_messages_about_devices_have_no_empty_names() -> None:
+    groups = "index_to_device_group_map: [{value: [7]}, {value: [8]}]"
+    dims = "sharded_dim: [{}, {axis: 9, simple_sharding: [{num_shards: 0}]}]"
+    spec = f"sharding_spec: [{{device: [5], {groups}, {dims}}}]"
+    model = text(f'@device("d", {spec})\ny = Relu (x)', inputs="float[4] x", outputs="float[4] y")
+    found = onnxtext.check(
+        f'{model}configuration "" {{ num_devices: 0 }}\nconfiguration "d" {{ num_devices: 2 }}'
+    )
+    messages = [item.message for item in found]
+    assert (
+        "`index_to_device_group_map` of a tensor without a name has two entries without a key"
+        in (messages)
+    )
+    assert not [message for message in messages if "``" in message or "None" in message]
+
+
 def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
     """The visible values are collected once for a graph, not once for each graph nested in it."""
     (family,) = [f for f in families() if any(rule.code == "sharding-axis" for rule in f.rules)]

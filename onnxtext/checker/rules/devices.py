@@ -76,8 +76,8 @@ def _configuration(
         help = f"list {count_noun(count, 'device')} or none, or correct `num_devices`"
     else:
         return
-    message = f"the configuration {quote(name)} {problem}"
-    yield Finding("device-config-count", message, places, help)
+    subject = f"the configuration {quote(name)}" if name else "a configuration without a name"
+    yield Finding("device-config-count", f"{subject} {problem}", places, help)
 
 
 def _is_valid(record: Record) -> bool:
@@ -162,16 +162,17 @@ def _sharding(
             (place,),
             help="name an input or output of this node in `tensor_name`",
         )
+    tensor = quote(name) if name else "a tensor without a name"
     rank = ranks.get(name)
     axes: set[int] = set()
     for dim in _items(spec, "sharded_dim"):
         axis = _number(dim, "axis")
         message = help = ""
         if axis is None:
-            message = f"a `sharded_dim` of {quote(name)} has no `axis`"
+            message = f"a `sharded_dim` of {tensor} has no `axis`"
             help = "write the axis, even if it is 0: `axis: 0`"
         elif rank is not None and not -rank <= axis < rank:
-            message = f"axis {axis} is out of range for {quote(name)}, which has rank {rank}"
+            message = f"axis {axis} is out of range for {tensor}, which has rank {rank}"
             help = "remove the sharding: a scalar has no axes"
             if rank:
                 help = f"write an axis from {-rank} to {rank - 1}"
@@ -180,7 +181,7 @@ def _sharding(
         else:
             plain = axis + rank if rank is not None and axis < 0 else axis
             if plain in axes:
-                message = f"axis {axis} of {quote(name)} is split twice"
+                message = f"axis {axis} of {tensor} is split twice"
                 help = "remove one of the two `sharded_dim` entries"
             axes.add(plain)
         if message:
@@ -189,16 +190,16 @@ def _sharding(
             shards = _number(simple, "num_shards")
             if shards is None or shards < 1:
                 problem = "no `num_shards`" if shards is None else f"`num_shards: {shards}`"
-                message = f"a sharding of {quote(name)} has {problem}"
+                message = f"a sharding of {tensor} has {problem}"
                 yield Finding("sharding-shards", message, (place,), "write `num_shards: 1` or more")
-    yield from _devices(spec, name, count, place)
+    yield from _devices(spec, tensor, count, place)
 
 
-def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterator[Finding]:
+def _devices(spec: Record, tensor: str, count: int | None, place: Place) -> Iterator[Finding]:
     """Find unknown device indices, also in device groups, and device groups with equal keys.
 
-    `spec` is the sharding spec of the tensor `name`. `count` is the number of devices of the
-    configuration; None if unknown.
+    `spec` is the sharding spec of a tensor, and `tensor` its name for messages. `count` is the
+    number of devices of the configuration; None if unknown.
     """
     allowed = "write the index of a device"
     if count is not None and count > 0:
@@ -206,19 +207,19 @@ def _devices(spec: Record, name: str, count: int | None, place: Place) -> Iterat
     groups: set[int | None] = set()
     for group in _items(spec, "index_to_device_group_map"):
         key = _number(group, "key")
+        shown_key = "without a key" if key is None else f"with the key {key}"
         if key in groups:
-            problem = f"has two entries with the key {key}"
-            message = f"`index_to_device_group_map` of {quote(name)} {problem}"
+            message = f"`index_to_device_group_map` of {tensor} has two entries {shown_key}"
             help = "remove one of them, or change its key"
             yield Finding("sharding-shards", message, (place,), help)
         groups.add(key)
         for index in _out_of_range(group, "value", count):
             device = f"device {index}, which is not in the configuration"
-            message = f"the device group {key} of {quote(name)} contains {device}"
+            message = f"the device group {shown_key} of {tensor} contains {device}"
             yield Finding("sharding-shards", message, (place,), allowed)
     for index in _out_of_range(spec, "device", count):
         if index not in groups:
-            message = f"{quote(name)} is on device {index}, which is not in the configuration"
+            message = f"{tensor} is on device {index}, which is not in the configuration"
             help = f"{allowed}, or the key of a group in `index_to_device_group_map`"
             yield Finding("sharding-shards", message, (place,), help)
 

@@ -50,6 +50,8 @@ WRONG = {
     "y = Reshape (x, nested)": "`nested` has 2 dimensions, but the operator needs 1",
     "y = Gather (x, far)": "the index 7 is out of range: the dimension of `x` is 4",
     "s = Size (x)\nt = Unsqueeze (s, zero)\ny, i = TopK (x, t)": "`k` is 24, but dimension 1 of",
+    "y, i = TopK (x, minus_5)": "`k` is -5; it must not be negative",
+    "y, i = TopK (b, minus_5)": "`k` is -5; it must not be negative",
     "y = LSTM <hidden_size = 4> (steps, w, r)": "2 of `w` is 6, but the required size is 7",
 }  # fmt: skip
 MORE = (

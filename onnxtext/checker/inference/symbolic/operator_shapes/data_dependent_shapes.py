@@ -144,7 +144,9 @@ def top_k(call: OperatorCall) -> Shapes:
     attribute = call.attribute("k")
     count = attribute if isinstance(attribute, int) else call.scalar(1)
     size = shape[axis]
-    if isinstance(count, int) and isinstance(size, int) and not 0 <= count <= size:
+    if isinstance(count, int) and count < 0:
+        call.reject(f"`k` is {count}; it must not be negative")
+    elif isinstance(count, int) and isinstance(size, int) and count > size:
         call.reject(f"`k` is {count}, but dimension {axis} of {{0}} is {size}")
     dims = (*shape[:axis], count, *shape[axis + 1 :])
     return dims, dims
