@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
     AttributeType,
     Float32,
     Floats,
@@ -146,6 +148,15 @@ def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...
         return Floats(b"".join(parts) + parts[-1] * repetitions)
     expanded: Any = items + items[-1:] * repetitions
     return expanded  # type: ignore[no-any-return]
+
+
+def split_repetition(attribute: Attribute, value: RepeatedList) -> list[Attribute]:
+    """Return copies of an attribute with the stored items of its value, and with only the last.
+
+    In a message each item of a list has a key of its own, so the encoded last item can be repeated.
+    """
+    parts = [RepeatedList(items, len(items)) for items in (value.items, value.items[-1:])]
+    return [replace(attribute, value=expand_repetition(part)) for part in parts]
 
 
 def _strings(blob: TypedBlob, data: bytes | memoryview) -> tuple[bytes, ...]:

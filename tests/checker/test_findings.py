@@ -146,6 +146,14 @@ def test_a_missing_output_is_one_finding(source: str) -> None:
     assert [item.code for item in errors(onnxtext.check(source))] == ["node-no-output"]
 
 
+def test_a_missing_output_hides_only_the_findings_about_one_name() -> None:
+    source = text("c = Neg (typo)\n= Neg (x)\ny = Abs (t)", values="float[4] t")
+    found = [(item.code, item.subject and item.subject.name) for item in onnxtext.check(source)]
+    assert "node-no-output" in [code for code, _ in found]
+    assert ("value-undefined", "typo") in found
+    assert "t" not in [name for _, name in found]
+
+
 LSTM = "float[1, 1, 1] x, float[1, 4, 1] w, float[1, 4, 1] r, float[1, 1, 1] h"
 
 

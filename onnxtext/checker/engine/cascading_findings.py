@@ -31,6 +31,7 @@ _BY_OWNER = {
 _BY_FIRST_DECLARATION = {"tensor-data-size": ("value-info-conflict",)}
 """Maps the rule of a cause to the rules of its consequences with the same last place."""
 _UNDEFINED = ("value-undefined", "graph-output-undefined", "function-output-undefined")
+_DESCRIBED = ("value-info-unknown",)
 
 
 def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[Finding]:
@@ -89,26 +90,26 @@ def _without(
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop findings that its missing output may have caused.
+    """For each node without outputs, drop the findings about one undefined name in its scope.
 
-    These are, in the same scope, the first finding about a use of an undefined name, and the first
-    about a `value_info` of an undefined name; the two names may differ. `scope_of` returns the id
-    of the scope of a finding.
+    The name is probably that of the missing output: the first one that a `value_info` describes
+    and that is used, else the first one that is used, else the first one that a `value_info`
+    describes. `scope_of` returns the id of the scope of a finding.
     """
-    scopes = [scope_of(item) for item in findings if item.code == "node-no-output"]
-    if not scopes:
+    missing = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
+    if not missing:
         return findings
-    lost = {codes: Counter(scopes) for codes in (_UNDEFINED, ("value-info-unknown",))}
-    remaining = []
-    for finding in findings:
-        for codes, count in lost.items():
-            scope = scope_of(finding) if finding.code in codes else 0
-            if count[scope]:
-                count[scope] -= 1
-                break
-        else:
-            remaining.append(finding)
-    return remaining
+    used, described = [
+        dict.fromkeys((scope_of(item), _name(item)) for item in findings if item.code in codes)
+        for codes in (_UNDEFINED, _DESCRIBED)
+    ]
+    lost = set()
+    for key in (*(key for key in used if key in described), *used, *described):
+        if key not in lost and missing[key[0]]:
+            missing[key[0]] -= 1
+            lost.add(key)
+    codes = (*_UNDEFINED, *_DESCRIBED)
+    return [f for f in findings if f.code not in codes or (scope_of(f), _name(f)) not in lost]
 
 
 def _name(finding: Finding) -> str | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.tensors_and_attributes import SplatData
-from onnxtext.ast.typed_blobs import data_of_blob, expand_repetition, list_of_blob
+from onnxtext.ast.typed_blobs import data_of_blob, list_of_blob, split_repetition
 from onnxtext.ast.types import type_depth
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.decorators import FieldTable, select_decorators
@@ -300,14 +300,7 @@ class ValueLowering(ABC):
                 return self._typed_value(attribute.type, value)
             case _, ast.RepeatedList():
                 self._reserve(2 * value.count)
-                # Each item has its own key, so the field of the last item can be repeated.
-                stored, last = (
-                    self.attribute_value(replace(attribute, value=expand_repetition(items)))
-                    for items in (
-                        ast.RepeatedList(value.items, len(value.items)),
-                        ast.RepeatedList(value.items[-1:], 1),
-                    )
-                )
+                stored, last = map(self.attribute_value, split_repetition(attribute, value))
                 return stored + last * (value.count - len(value.items))
             case _A.TENSOR, ast.Tensor():
                 return delimited(b"\x2a", self.tensor(value))
@@ -323,9 +316,8 @@ class ValueLowering(ABC):
                 return delimited(b"\x72", self.type_proto(value, (), -1))
             case _, tuple():
                 return self._list_value(attribute.type, value)
-        raise LowerError(
-            f"the value of the attribute `{attribute.name}` does not match its type", -1
-        )
+        wrong = f"the value of the attribute `{attribute.name}` does not match its type"
+        raise LowerError(wrong, -1)
 
     def _blob_value(
         self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
