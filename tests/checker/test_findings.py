@@ -446,6 +446,13 @@ def test_messages_about_devices_have_no_empty_names() -> None:
     assert not [message for message in messages if "``" in message or "None" in message]
 
 
+def test_repeated_keys_of_external_data_are_found() -> None:
+    entries = '"location": "a.bin", "offset": "0", "location": "b.bin"'
+    source = text("y = Relu (w)", values=f"float[4] w = [{entries}]")
+    messages = [item.message for item in onnxtext.check(source) if "key" in item.code]
+    assert messages == ["the tensor `w` has the key `location` 2 times in its external data"]
+
+
 def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
     """The visible values are collected once for a graph, not once for each graph nested in it."""
     (family,) = [f for f in families() if any(rule.code == "sharding-axis" for rule in f.rules)]

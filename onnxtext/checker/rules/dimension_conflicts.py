@@ -245,14 +245,20 @@ def _conflict(conflict: SizeConflict) -> Finding:
     left, right = conflict.sizes
     name = base_symbol(conflict.name)
     before, after = conflict.places
-    return Finding(
-        "dim-variable-conflict",
-        f"the dimension {quote(name)} is {left} in one place and {right} in another",
-        (
+    if before is after:
+        message = f"{quote(left)} must equal {quote(right)}, but no size of {quote(name)} allows it"
+        places = [before._replace(label=f"{quote(left)} must equal {quote(right)} here")]
+    else:
+        message = f"the dimension {quote(name)} is {left} in one place and {right} in another"
+        places = [
             after._replace(label=f"{quote(name)} is {right} here"),
             before._replace(label=f"{quote(name)} is {left} here"),
-            *[place._replace(label="these sizes are equal") for place in conflict.joined],
-        ),
+        ]
+    places += [place._replace(label="these sizes are equal") for place in conflict.joined]
+    return Finding(
+        "dim-variable-conflict",
+        message,
+        tuple(places),
         help="rename one of the dimensions, or correct the size",
         subject=Subject("dimension", name),
     )

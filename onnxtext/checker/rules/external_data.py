@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +48,11 @@ def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterato
         if key not in KEYS:
             problem = f"has the unknown key {quote(key)} in its external data"
             yield _finding(tensor, "external-key-unknown", problem)
+    counts = Counter([key for key, _ in entries])
+    for key, count in counts.items():
+        if count > 1:
+            problem = f"has the key {quote(key)} {count} times in its external data"
+            yield _finding(tensor, "external-key-unknown", problem, "keep one of the entries")
     if not dict(entries).get("location"):
         problem = "has external data without a `location`"
         help = 'add a `location`, the path of the data file: `"location": "weights.bin"`'
@@ -248,7 +254,7 @@ RULES = (
     ),
     Rule(
         "external-key-unknown",
-        "keys are location, offset, length, checksum and basepath",
+        "keys are location, offset, length, checksum and basepath, each once",
         "proto TensorProto.external_data",
         level="warning",
     ),

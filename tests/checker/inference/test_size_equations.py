@@ -134,3 +134,19 @@ def test_a_conflict_shows_the_sizes_of_the_symbol_that_it_names() -> None:
     assert finding.message == "the dimension `M` is 6 in one place and 7 in another"
     labels = [label.message for label in finding.labels]
     assert labels == ["`M` is 7 here", "`M` is 6 here", "these sizes are equal"]
+
+
+@pytest.mark.parametrize(
+    ("copies", "size", "message"),
+    [
+        (2, 5, ["`2*N` must equal `5`, but no size of `N` allows it"]),
+        (3, 7, ["`3*N` must equal `7`, but no size of `N` allows it"]),
+        (3, 6, ["the dimension `N` must be 2: the declared type of `y` allows no other size"]),
+    ],
+)
+def test_a_product_that_no_integer_gives_is_a_conflict(
+    copies: int, size: int, message: list[str]
+) -> None:
+    nodes = f"y = Concat <axis = 0> ({', '.join(['x'] * copies)})"
+    source = text(nodes, inputs="float[N] x", outputs=f"float[{size}] y")
+    assert [item.message for item in onnxtext.check(source)] == message

@@ -35,7 +35,8 @@ class SizeConflict(NamedTuple):
     Attributes:
         name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`, `N + 2`.
-        places: for each of the two sizes, the place in the model that requires it.
+        places: for each of the two sizes, the place in the model that requires it. If one place
+            requires both, the sizes must be equal there, which no size of the symbol allows.
         joined: the places of the equations that connect the symbol to the representative of its
             group.
     """
@@ -264,13 +265,25 @@ class SizeEquations:
         if len(terms) == 1:
             ((product, factor),) = terms.items()
             rest, size = -constant % factor, -constant // factor
-            if not rest and (len(product) == 1 or size == 1):
-                for name in dict.fromkeys(product):
-                    self._restrict((str(name), 0), {size}, place, exact=True)
+            names = list(map(str, product))
+            if rest:
+                self._never(names, factor, -constant, place)
+            elif len(product) == 1 or size == 1:
+                for name in dict.fromkeys(names):
+                    self._restrict((name, 0), {size}, place, exact=True)
         elif len(terms) == 2:
             (one, first), (other, second) = terms.items()
             if len(one) == len(other) == 1 and first == -second and not constant % first:
                 self._join((str(one[0]), constant // first), (str(other[0]), 0), place)
+
+    def _never(self, names: list[str], factor: int, size: int, place: Place) -> None:
+        """Record that `factor` times the symbols `names` cannot be `size`: it is no integer."""
+        root, _, joined = self.representative(names[0])
+        if root not in self._reported:
+            self._reported.add(root)
+            product = "*".join([str(abs(factor)), *map(base_symbol, names)])
+            sizes = product, str(size if factor > 0 else -size)
+            self.conflicts.append(SizeConflict(names[0], sizes, (place, place), joined))
 
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
