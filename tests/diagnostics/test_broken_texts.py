@@ -170,10 +170,6 @@ UNMENDED = {
     "a field of a tensor with the wrong data": (
         value("float[2] w = raw_data{1}"), (3, 16), "the data of `raw_data` has the wrong form",
     ),
-    "a quantization section without its first line": (
-        B + '\n  x: ["SCALE_TENSOR": "s"]\n  y: []\n  y.b.z: ["SCALE_TENSOR": "s"]\n}\n', (6, 4),
-        "expected `<` or `(`, found `:`",
-    ),
 }  # fmt: skip
 
 

@@ -116,13 +116,16 @@ def resources_section(
     return word, resources
 
 
+WEIGHT_PLACES = ("store", "safetensors")
+
+
 def resource_place(kind: str, path: str) -> WeightPlace:
     """Return the `WeightPlace`, a directory or file with blobs, for `store: "model.weights"`.
 
     Raises:
         SemanticError: the kind is unknown.
     """
-    if kind not in ("store", "safetensors"):
+    if kind not in WEIGHT_PLACES:
         raise SemanticError(
             f"`{kind}` is not a location of blobs",
             token=kind,

@@ -342,6 +342,7 @@ def encoding_section(word: str, record: Record) -> tuple[str, EncodingPatch]:
     )
 
 
+ENCODING_KEYS = ("canonical", "patch")
 _WHOLE_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 

@@ -101,7 +101,9 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
             cost = 0.5 if name in _MISSING else 0.8
             if name in _CLOSERS and context.token in CLOSING and _is_doubled(context):
                 cost = 1.5
-            yield Change(cost, _addition(context, name), name, None, f"add `{SAMPLES[name]}`")
+            edit = _addition(context, name)
+            verb = "write" if edit.text == "," and edit.span.start < edit.span.end else "add"
+            yield Change(cost, edit, name, None, f"{verb} `{SAMPLES[name]}`")
     if context.token is None or cut_short:
         return
     token = context.token
@@ -141,6 +143,8 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     token = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")
+    if name == "COMMA" and context.done and context.done[-1].endswith("."):  # as in `2. 3`
+        return Edit(Span(context.previous_end - 1, context.previous_end), ",")
     spaced = {"EQUAL", "_ARROW", "LBRACE"}
     after = context.text[context.previous_end : context.previous_end + 1]
     text = f" {token}" if name in spaced else token
@@ -190,13 +194,15 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
 def _is_safe(context: ErrorContext, missing: str) -> bool:
     """Whether a fix that adds the terminal `missing` is safe: a certain `=`, or a certain `,`.
 
-    A `,` among the outputs of a node is not safe.
+    A `,` among the outputs of a node is not safe, and neither is one after the key of a record.
     """
     among_outputs = "node" in context.rules and "=" not in context.done
     if missing == "EQUAL":
         named = context.name(context.token) in NAMES
         return is_certain_equals(context) and (not among_outputs or named)
-    return missing == "COMMA" and not among_outputs and is_certain_comma(context)
+    if missing != "COMMA" or (context.token in OPENING and "COLON" in context.expected()):
+        return False
+    return not among_outputs and is_certain_comma(context)
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:

@@ -9,7 +9,7 @@ from dataclasses import replace as replace_fields
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
-from onnxtext.source import Span, line_start
+from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
@@ -92,18 +92,11 @@ def _unfinished_attributes(
 ) -> Iterator[Diagnosis]:
     """Diagnose a `<` at `opener` that is not closed before the node at `at`.
 
-    If the lines of both are equal, the first diagnosis removes the second line. `last` is the
-    token before the node; None if unknown.
+    `last` is the token before the node; None if unknown.
     """
     text = context.text
     last = context.lexer.tokens(text, opener, at)[-1] if last is None else last
     margin = indentation(text, at)
-    span = Span(at, line_end(text, at))
-    if text[line_start(text, opener) : line_end(text, opener)] == text[at - margin : span.end]:
-        following = context.lexer.token(text, span.end)
-        end = span.end if following is None else following.at
-        edits = (Edit(Span(at, end), " " * (indentation(text, end) - margin)),)
-        yield Diagnosis("syntax-error", "this line is written twice", span, edits, "remove it")
     if text.find("\n", opener, last.at) >= 0:
         others = (Label(Span(opener, opener + 1), "this bracket is never closed"),)
         yield Diagnosis(

@@ -212,35 +212,33 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
             help = f"write `{name}: float = @{name}`, with the type of the parameter"
             yield Diagnosis("syntax-error", message, span, edits, help=help)
         return
-    if len(done) > 1 and done[-1] == "=" and token in {"$", "%"} and context.ahead:
-        name, span = context.ahead[0], Span(context.at, context.ahead[0].end)
-        if context.name(name) != "WORD" or name.at != context.at + 1:
-            return
-    elif len(done) > 2 and token in {",", ">"} and done[-2] == "=":
+    if len(done) > 2 and token in {",", ">"} and done[-2] == "=":
         name, span = done[-1], done[-1].span
         if context.name(name) != "WORD" or not _is_parameter(context, name):
             return
         if done[-3] not in _NO_STRINGS and done[-3] != name:
             return
     else:
-        yield from _foreign_reference(context)
+        yield from _other_reference(context)
         return
     yield rewritten("syntax-error", f"expected `@` before the parameter `{name}`", span, f"@{name}")
 
 
-_FOREIGN_REFERENCE = re.compile(
-    r"=[ \t]*(?P<written>(?:self\.|attrs?\.|[&*]|\$?\{)(?P<name>\w+)\}?)(?=[ \t]*[,>])"
+_OTHER_REFERENCE = re.compile(
+    r"=[ \t]*(?P<written>(?:self\.|attrs?\.)?(?P<marked>[^\s,<>()\[\]=]+))(?=[ \t]*[,>])"
 )
 
 
-def _foreign_reference(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose references to parameters as in other languages: `= self.alpha`, `= &alpha`."""
+def _other_reference(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a reference to a parameter with other marks: `= self.alpha`, `= &alpha`, `= !@a`."""
     equals = next((token for token in reversed(context.done) if token == "="), None)
-    match = None if equals is None else _FOREIGN_REFERENCE.match(context.text, equals.at)
-    if match is not None and context.at < match.end() and _is_parameter(context, match["name"]):
-        message = f"expected `@{match['name']}`, found `{match['written']}`"
-        span = Span(*match.span("written"))
-        yield rewritten("syntax-error", message, span, f"@{match['name']}")
+    match = None if equals is None else _OTHER_REFERENCE.match(context.text, equals.at)
+    if match is None or context.at >= match.end():
+        return
+    name = re.sub(r"\W", "", match["marked"])
+    if name and _is_parameter(context, name):
+        message = f"expected `@{name}`, found `{match['written']}`"
+        yield rewritten("syntax-error", message, Span(*match.span("written")), f"@{name}")
 
 
 def _is_parameter(context: ErrorContext, name: str) -> bool:

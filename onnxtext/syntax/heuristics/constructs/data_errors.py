@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import OTHER_NUMBER
 from onnxtext.syntax.heuristics.error_context import (
@@ -48,14 +47,14 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a misspelled blob: `blob "af55…"`, `blob"AF55…"`, `bolb"…"`, `blob"af55…`."""
     if not context.done or ("node" in context.rules and not in_attributes(context)):
         return
-    match = _BLOB.match(context.text, context.done[-1].at)
+    starts = (context.done[-1].at, context.at)
+    match = next(filter(None, (_BLOB.match(context.text, start) for start in starts)), None)
     if match is None:
         yield from _wrong_digits(context)
     if match is None or match.end() < context.at:
         return
     word, digest = match["word"], match["digest"]
-    alike = sorted(word.lower()) == sorted("blob") or nearest_name(word, ["blob"])
-    if not alike or word == "file":
+    if word == "file" or (match["blank"] and sorted(word.lower()) != sorted("blob")):
         return
     span, written = Span(*match.span()), f'blob"{digest.lower()}"'
     safe = True
@@ -88,11 +87,14 @@ def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
 def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `]` after a list, or the missing `[` of a row: `float[2] w = [1, 2]],`."""
     done, token = context.done, context.token
-    if token != "]" or len(done) < 3 or context.text[context.at - 1] != "]":
+    if token != "]" or len(done) < 3 or done[-1][-1] not in CLOSING:
         return
     index = innermost_bracket(done)
     if index is not None and done[index] == "[":
         return
+    message, edits = "this `]` closes no list", (Edit(token.span, ""),)
+    if done[-1] in CLOSING:
+        yield Diagnosis("syntax-error", message, token.span, edits, "remove `]`", min_tokens=4)
     type = next((item for item in reversed(done[-4:-1]) if context.name(item) == "TYPE"), None)
     # In `float[1, 2] w = [1, 2]]`, the first `[` may be missing.
     if done[-1].startswith("[") and type is not None:
@@ -104,8 +106,7 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = (Edit(Span(span.start, span.start), "["),)
             yield Diagnosis("missing-bracket", message, span, edits, "add `[`")
             return
-        edits = (Edit(token.span, ""),)
-        yield Diagnosis("syntax-error", "this `]` closes no list", token.span, edits, "remove `]`")
+        yield Diagnosis("syntax-error", message, token.span, edits, "remove `]`")
 
 
 def type_of_list(context: ErrorContext) -> str:

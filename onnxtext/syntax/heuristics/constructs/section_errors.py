@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
-from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.actions.resources import WEIGHT_PLACES
+from onnxtext.syntax.actions.sections import BLOCKS, ENCODING_KEYS, TRAINING_KEYS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.error_context import (
@@ -110,6 +111,8 @@ def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _HEAD_OF_SECTION = re.compile(r"(?P<words>[^\s(){}<>\[\]\"#:=][^(){}<>\[\]\"#:=\n]*?)[ \t]*\{")
+_CONFIGURATION_KEYS = ("num_devices", "device")
+_UNNAMED = 'configuration ""'
 _NO_FUNCTION = frozenset(("(", "<", "=>"))
 
 
@@ -147,11 +150,8 @@ def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis
     if context.text[end - 1 : end] != "}":
         return
     entry = context.lexer.tokens(context.text, first.at, first.at + _KEY_END)[brace:]
-    if entry[1:3] == [":", "base64"]:
-        name = "resources"
-    elif len(entry) > 1 and entry[0] in BLOCKS and entry[1] not in _NO_FUNCTION:
-        name = "metadata"
-    else:
+    name = _section_of(entry, brace)
+    if name is None:
         return
     if name == "metadata" and "\nmetadata" in context.text[: first.at] and not brace:
         edits, skip_to = (insert(first.at, f"{name} {{ "),), len(context.text) + 1
@@ -161,8 +161,32 @@ def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis
         yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
         return
     edits = (insert(first.at, f"{name} " if brace else f"{name} {{\n"),)
-    message, title = f"the `{name} {{` of this section is missing", f"add `{edits[0].text.strip()}`"
-    yield Diagnosis("syntax-error", message, first.span, edits, title, min_tokens=2)
+    message = f"the `{name.partition(' ')[0]} {{` of this section is missing"
+    title, help = f"add `{edits[0].text.strip()}`", None
+    if name == _UNNAMED:
+        title, help = "", 'write the section\'s head, such as `configuration "2gpu" {`'
+    yield Diagnosis("syntax-error", message, first.span, edits, title, help=help, min_tokens=2)
+
+
+def _section_of(entry: Sequence[Token], brace: bool) -> str | None:
+    """Return the section that contains an entry that begins with these tokens; None if unknown.
+
+    `brace`: whether a `{` precedes the entry.
+    """
+    key, mark, value = [*entry[:3], *[""] * 3][:3]
+    if mark == ":" and (value == "base64" or key in WEIGHT_PLACES):
+        return "resources"
+    if mark == ":" and key in TRAINING_KEYS:
+        return "training"
+    if mark == ":" and key in ENCODING_KEYS:
+        return "encoding"
+    if mark == ":" and key in _CONFIGURATION_KEYS:
+        return _UNNAMED
+    if brace and key[:1] == "@":
+        return "order"
+    if key in BLOCKS and mark and mark not in _NO_FUNCTION:
+        return "metadata"
+    return "quantization" if "".join(entry).partition(":")[2][:2] == '["' else None
 
 
 def end_of_block(context: ErrorContext) -> int:

@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     indentation,
+    line_end,
     replace,
     rewritten,
 )
@@ -228,18 +229,43 @@ def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unknown-type", message, word.span, edits, help=help, min_tokens=6)
 
 
+_DOUBLED = OPENING | {"?"}
+
+
 def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a name or an opening bracket that is written twice: `axis axis = 1`, `{{0}`."""
+    """Diagnose a name, opening bracket or `?` that is written twice: `axis axis = 1`, `{{0}`."""
     token, before = context.token, context.done[-1] if context.done else None
     if token is None or before is None or not token.startswith(before):
         return
     follows = context.name(token) == "WORD" and context.ahead[:1] in (["="], [":"], ["("], ["<"])
     ends = context.ahead[:1] in ([","], [")"], ["]"], [">"]) and before.at >= context.line_start
     word = follows or (ends and context.name(token) in {"WORD", "STRING"})
-    if (word and token == before) or (before in OPENING and before.end == token.at):
+    if (word and token == before) or (before in _DOUBLED and before.end == token.at):
         message = f"`{before}` is written twice"
         edits = (Edit(Span(before.at, token.at), ""),)
         yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
+
+
+_HEAD_OR_ENTRY = re.compile(r"(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|[=:])")
+
+
+def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the first line of a construct, or an entry, that is written twice."""
+    text = context.text
+    for offset in (context.at, context.previous_end):
+        start = line_start(text, offset)
+        end = line_end(text, offset)
+        line = text[start:end]
+        if line != text[line_start(text, start - 1) : start - 1] or not _HEAD_OR_ENTRY.match(line):
+            continue
+        margin = indentation(text, end)
+        span, following = Span(start + margin, end), end + 1 + margin
+        indented = text[end : end + 1 + margin].isspace()
+        message = "this line is written twice"
+        # The statement may begin on this line: then the edit must not begin before the line.
+        for place in (Span(start - 1, end), Span(span.start, following if indented else end)):
+            edits = (Edit(place, ""),)
+            yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
 
 
 def split_word(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A typo in a rare construct gives one error, whose fix restores the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.models import node, value
+
+SECTIONS = {
+    "metadata": '  graph { "k": "v" }\n  value x { k: "v" }\n',
+    "quantization": '  x: ["SCALE_TENSOR": "s"]\n',
+    "training": '  algorithm: step () => () {}\n  update_binding: ["w": "v"]\n',
+    "order": '  @initializers("w")\n',
+    "encoding": f'  canonical: "{"0f" * 32}"\n  patch: """\n    EQiKADoDEgFn\n    """\n',
+    "resources": '  "16b7de529da4f96b": base64 "AWEA"\n',
+}
+
+
+def section(name: str) -> str:
+    """Return a model with a section, which begins in line 4."""
+    graph = "<ir_version: 10>\ng (x) => (y) <float[1] s = [1.0], float[1] w = [1.0]> {}\n"
+    return f"{graph}\n{name} {{\n{SECTIONS[name]}}}\n"
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_name_of_a_section_is_missing(name: str) -> None:
+    text = section(name)
+    (error,) = syntax_errors(text.replace(f"{name} {{", "{"))
+    assert error.position == (4, 1)
+    assert error.message == f"the `{name} {{` of this section is missing"
+    assert error.fix is not None
+    assert error.fix.apply(text.replace(f"{name} {{", "{")) == text
+
+
+@pytest.mark.parametrize("name", [name for name in SECTIONS if name != "order"])
+def test_the_first_line_of_a_section_is_missing(name: str) -> None:
+    text = section(name)
+    broken = text.replace(f"{name} {{\n", "")
+    (error,) = syntax_errors(broken)
+    assert (error.position.line, error.message) == (
+        4,
+        f"the `{name} {{` of this section is missing",
+    )
+    assert error.fix is not None
+    assert error.fix.apply(broken).split() == text.split()
+
+
+def test_the_first_line_of_a_configuration_is_missing() -> None:
+    entries = "  num_devices: 2\n  device: []\n}\n"
+    (error,) = syntax_errors(f"<ir_version: 12>\ng (x) => (x) {{}}\n\n{entries}")
+    assert error.position == (4, 3)
+    assert error.message == "the `configuration {` of this section is missing"
+    assert error.help == 'write the section\'s head, such as `configuration "2gpu" {`'
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_first_line_of_a_section_is_written_twice(name: str) -> None:
+    text = section(name)
+    broken = text.replace(f"{name} {{\n", f"{name} {{\n{name} {{\n")
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == ((5, 1), "this line is written twice")
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+GRAPH = "<ir_version: 10>\ng (x) => (y) {\n  # a comment\n  y = Op <\n    a = 1\n  > (x)\n}\n"
+
+
+@pytest.mark.parametrize("line", ["g (x) => (y) {\n", "  y = Op <\n", "    a = 1\n"])
+def test_only_the_second_of_two_equal_lines_is_removed(line: str) -> None:
+    broken = GRAPH.replace(line, line + line)
+    (error,) = syntax_errors(broken)
+    assert error.message == "this line is written twice"
+    assert error.position is not None
+    assert error.position.line == 1 + broken.split("\n").index(line.rstrip()) + 1
+    assert error.fix is not None
+    assert error.fix.apply(broken) == GRAPH
+
+
+FUNCTION = """<ir_version: 10, opset_import: [21, "l": 1]>
+g (float[1] x) => (y) {
+  y = l.F <alpha = 1.0> (x)
+}
+
+<domain: "l", opset_import: [21]>
+F <alpha> (x) => (y) {
+  y = LeakyRelu <alpha: float = @alpha> (x)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong", ["!alpha", "!@alpha", "@alpha?", "al@pha", '@alpha"', '@"alpha', "@@alpha", "${alpha}"]
+)
+def test_other_marks_at_a_reference(wrong: str) -> None:
+    broken = FUNCTION.replace("@alpha", wrong)
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == ((8, 33), f"expected `@alpha`, found `{wrong}`")
+    assert error.fix is not None
+    assert error.fix.apply(broken) == FUNCTION
+
+
+BLOB = 'blob"d42a95f9c764c226"'
+RESTORED = {
+    "a letter of a blob among attributes": (
+        node(f"  y = Op <a: ints = {{{BLOB}}}> (x)"), ("{blob", "{vlob"), (3, 22),
+        "expected `blob`, found `vlob`",
+    ),
+    "an extra letter of a blob of a tensor": (
+        value(f"int64[3] w = {{{BLOB}}},"), ("{blob", "{bklob"), (3, 17),
+        "expected `blob`, found `bklob`",
+    ),
+    "a doubled question mark": (
+        value('float["N", ?] w,'), ("?", "??"), (3, 15), "`?` is written twice",
+    ),
+    "a bracket after an empty list": (
+        node("  y = Constant <value = float[0] []> ()"), ("[]>", "[]]>"), (3, 36),
+        "this `]` closes no list",
+    ),
+    "a bracket after empty braces": (
+        node("  y = Constant <value = int64[0] {}> ()"), ("{}>", "{} ]>"), (3, 37),
+        "this `]` closes no list",
+    ),
+    "a point for a comma after a number": (
+        value('float[2] w = external("a.bin", 0, 8),'), (", 8", ". 8"), (3, 37),
+        "expected `,` or `)`, found `8`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "typo", "position", "message"), RESTORED.values(), ids=RESTORED)
+def test_the_fix_of_the_only_error_restores_the_text(
+    text: str, typo: tuple[str, str], position: tuple[int, int], message: str
+) -> None:
+    assert not syntax_errors(text)
+    broken = text.replace(*typo)
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == (position, message)
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+    assert error.fix.apply(broken) == text
