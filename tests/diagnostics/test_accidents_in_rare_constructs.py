@@ -120,7 +120,7 @@ RESTORED = {
         "this `]` closes no list",
     ),
     "a bracket after empty braces": (
-        node("  y = Constant <value = int64[0] {}> ()"), ("{}>", "{} ]>"), (3, 37),
+        node("  y = Constant <value = int64[0] {}> ()"), ("{}>", "{}]>"), (3, 36),
         "this `]` closes no list",
     ),
     "a point for a comma after a number": (
