@@ -102,6 +102,7 @@ def test_other_marks_at_a_reference(wrong: str) -> None:
     assert error.fix.apply(broken) == FUNCTION
 
 
+ROWS = "[\n      # first\n      [[3],\n       [5]],\n      [[7], # last\n       [9]]\n    ]"
 BLOB = 'blob"d42a95f9c764c226"'
 RESTORED = {
     "a letter of a blob among attributes": (
@@ -123,6 +124,26 @@ RESTORED = {
         node("  y = Constant <value = int64[0] {}> ()"), ("{}>", "{}]>"), (3, 36),
         "this `]` closes no list",
     ),
+    "a blank in a keyword": (
+        value("opaque(a, undefined) w,"), ("fined", "fi ned"), (3, 13),
+        "a blank in the word `undefined`",
+    ),
+    "a blank in a name that occurs again": (
+        node("  result = Op (x)\n  y = Neg (result)"), ("(result", "(res ult"), (4, 12),
+        "a blank in the word `result`",
+    ),
+    "a letter of a boolean": (
+        node("  y = Op <v = bool b = false> (x)"), ("false", "fasle"), (3, 24),
+        "`fasle` is not a boolean",
+    ),
+    "a bracket of a row with comments": (
+        node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("5]],", "5],"), (6, 7),
+        "this bracket is never closed",
+    ),
+    "an extra bracket of a row with comments": (
+        node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("[[7]", "[[[7]"), (8, 8),
+        "this bracket is never closed",
+    ),
     "a point for a comma after a number": (
         value('float[2] w = external("a.bin", 0, 8),'), (", 8", ". 8"), (3, 37),
         "expected `,` or `)`, found `8`",
@@ -141,3 +162,45 @@ def test_the_fix_of_the_only_error_restores_the_text(
     assert error.fix is not None
     assert error.fix.applicability == "unsafe"
     assert error.fix.apply(broken) == text
+
+
+LABELED = """<ir_version: 10>
+g (x) => (y) {
+  [second] y = Op <branches = [a () => () {}, b () => (z) { z = Op (x) }]> (x)
+}
+metadata {
+  node [second].branches[1].z {
+    k: "v"
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "s[econd].branches[1].z", "second].branches[1].z", "[second].branches1].z",
+        "[second].branches[1.z", "[second].branch es[1].z", "[sec ond].branches[1].z",
+        "[second]..branches[1].z", "[second].branches1[].z",
+    ],
+)  # fmt: skip
+def test_brackets_blanks_and_points_of_a_path(wrong: str) -> None:
+    broken = LABELED.replace("[second].branches[1].z", wrong)
+    (error,) = syntax_errors(broken)
+    assert error.position is not None
+    assert error.position.line == 6
+    assert error.fix is not None
+    assert error.fix.apply(broken) == LABELED
+
+
+def test_a_path_without_its_first_step_is_not_quoted() -> None:
+    (error,) = syntax_errors(LABELED.replace("node [second]", "node "))
+    assert error.position == (6, 8)
+    assert error.message == "expected a name, `:`, `{` or `[`, found `.`"
+
+
+@pytest.mark.parametrize("element", ["x", "trie"])
+def test_a_word_that_is_no_boolean_needs_no_quotes(element: str) -> None:
+    (error,) = syntax_errors(node(f"  y = Op <v = bool b = {element}> (x)"))
+    assert (error.position, error.message) == ((3, 24), f"`{element}` is not a boolean")
+    assert (error.help, error.fix) == ("write `true` or `false`", None)

@@ -229,7 +229,7 @@ RESTORED = {
     ),
     "a blank in the name of a section": (
         GRAPH + METADATA, GRAPH + METADATA.replace("meta", "meta "), (4, 1),
-        "`meta data` is unknown here",
+        "a blank in the word `metadata`",
     ),
     "a word in a key of a training section": (
         GRAPH + TRAINING, GRAPH + TRAINING.replace("algo", "al x go"), (5, 3),

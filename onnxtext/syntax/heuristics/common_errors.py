@@ -38,7 +38,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 COMMON_ERRORS = (
     markdown_and_comments.carriage_return,
     look_alikes.lookalikes, look_alikes.letters, token_errors.repeated_line,
-    token_errors.split_word,
+    unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
     header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
@@ -124,7 +124,7 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 INCOMPLETE_STATEMENTS = (
-    token_errors.conflict, token_errors.repeated_line, token_errors.split_word,
+    token_errors.conflict, token_errors.repeated_line, unquoted_names.split_word,
     header_errors.text_before_header,
     attribute_errors.node_among_attributes, right_sides.right_sides,
     foreign_nodes.foreign_nodes, foreign_nodes.mlir_node, metadata_errors.section_without_braces,

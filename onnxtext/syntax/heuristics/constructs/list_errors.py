@@ -108,12 +108,12 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     starts = [
         index
         for index, (token, value) in enumerate(pairwise(done), 1)
-        if token == "=" and value[0] == "[" and text.startswith("[", value.at)
+        if value[0] == "[" and text.startswith("[", value.at) and token not in {"[", ",", "]"}
     ]
     if not starts:
         return
-    type = done[starts[-1] - 3] if starts[-1] > 2 else None
-    rank = type.count(",") + 1 if context.name(type) == "TYPE" and type is not None else inf
+    types = [token for token in done[: starts[-1]][-3:] if context.name(token) == "TYPE"]
+    rank = types[-1].count(",") + 1 if types else inf
     opened: list[int] = []
     last = done[starts[-1]].at
     for match in _ROW.finditer(text, last, context.at):

@@ -146,6 +146,32 @@ def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(last.at, match.end(1) + 1)
             message = "the name of a metadata block must not be in brackets"
             yield rewritten("wrong-mark", message, span, written, safe=True, min_tokens=2)
+    yield from _path(context, done[0])
+
+
+_PATH = re.compile(r"[ \t]+(?P<path>[A-Za-z_\[][\w.\[\] \t]*?)[ \t]*(?=[:{])")
+_INDEXED = re.compile(r"(.*?\D)(\d+)")
+
+
+def _path(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
+    """Diagnose a path with a wrong bracket, blank or `.`: `node y]`, `graph y.e l[0]`, `node y..z`.
+
+    The fix writes each step as a label if a node has this label, or else with its index.
+    """
+    match = _PATH.match(context.text, kind.end, context.line_end)
+    if match is None or match.end("path") < context.at:
+        return
+    steps = []
+    for step in filter(None, match["path"].split(".")):
+        word = re.sub(r"\W", "", step)
+        indexed = _INDEXED.fullmatch(word) if word != step else None
+        if f"[{word}]" in context.text[: kind.at] and word != step:
+            steps.append(f"[{word}]")
+        else:
+            steps.append(word if indexed is None else f"{indexed[1]}[{indexed[2]}]")
+    message, span = f"`{match['path']}` is not a path", Span(*match.span("path"))
+    if ".".join(steps) != match["path"]:
+        yield rewritten("syntax-error", message, span, ".".join(steps), min_tokens=2)
 
 
 def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:

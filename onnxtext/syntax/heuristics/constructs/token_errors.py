@@ -268,22 +268,6 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
 
 
-def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a word that a line break splits; its second half is not indented."""
-    token, before = context.token, context.done[-1] if context.done else None
-    if token is None or before is None or context.at != context.line_start:
-        return
-    if "header_entry" in context.rules:
-        return  # `odd_key` joins the parts of keys
-    joined = before + token
-    indented = indentation(context.text, before.at) > 0
-    if joined.isidentifier() and (indented or joined in load_keywords()):
-        edits = (Edit(Span(before.end, context.at), ""),)
-        if context.is_certain(edits):
-            message, title = f"a line break in the word `{joined}`", "join the lines"
-            yield Diagnosis("syntax-error", message, before.span, edits, title)
-
-
 def load_keywords() -> list[str]:
     """Return the keywords of the grammar, such as `float`, `seq` and `metadata`."""
     special = (t for t in load_tables().terminals if t.priority == 1 and "inf" not in t.pattern)

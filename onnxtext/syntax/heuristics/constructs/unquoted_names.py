@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for names that need quotes, and for punctuation at the end of a word."""
+"""Error heuristics for names that need quotes, and for punctuation and blanks in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from onnxtext.source import Span
 from onnxtext.syntax.actions.headers import INTEGER_KEYS
 from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, rewritten
+from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
+from onnxtext.syntax.heuristics.error_context import (
+    Diagnosis,
+    ErrorContext,
+    indentation,
+    rewritten,
+)
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
@@ -42,6 +48,8 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from numbers
         return
     yield from _path(context, span)
+    if name[0] == "." and "metadata_item" in context.rules:
+        return  # the first step of a path is missing
     certain = is_certain_name(context, name, span)
     if not certain:
         yield from _hyphens(context, span)
@@ -141,3 +149,31 @@ def _item_follows(context: ErrorContext, place: Span) -> bool:
     """Whether another item follows `place`: the next token neither closes nor separates items."""
     token = context.lexer.token(context.text, place.end)
     return token is not None and token[0] not in ",)]}>=(<{"
+
+
+def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a word that a line break or blank splits.
+
+    After a line break, the second half is not indented. After a blank, the whole word must be
+    known, and one of its halves unknown.
+    """
+    token, before = context.token, context.done[-1] if context.done else None
+    if token is None or before is None or before.end == context.at:
+        return
+    if "header_entry" in context.rules:
+        return  # `odd_key` joins the parts of keys
+    joined, span = before + token, Span(before.end, context.at)
+    begins = context.at == context.line_start
+    if not joined.isidentifier() or (not begins and context.line_start > before.end):
+        return
+    whole = Span(before.at, context.at + len(token))
+    known = joined in load_keywords()
+    if not begins and not known:
+        halves = (occurs_elsewhere(context.text, half, whole) for half in (before, token))
+        known = occurs_elsewhere(context.text, joined, whole) and not all(halves)
+    edits = (Edit(span, ""),)
+    indented = begins and indentation(context.text, before.at) > 0
+    if (known or indented) and context.is_certain(edits):
+        kind, title = ("line break", "join the lines") if begins else ("blank", f"write `{joined}`")
+        message = f"a {kind} in the word `{joined}`"
+        yield Diagnosis("syntax-error", message, before.span, edits, title)
