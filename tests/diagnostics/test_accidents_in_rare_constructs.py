@@ -103,6 +103,17 @@ def test_other_marks_at_a_reference(wrong: str) -> None:
 
 
 ROWS = "[\n      # first\n      [[3],\n       [5]],\n      [[7], # last\n       [9]]\n    ]"
+LABELED = """<ir_version: 10>
+g (x) => (y) {
+  [second] y = Op <branches = [a () => () {}, b () => (z) { z = Op (x) }]> (x)
+}
+metadata {
+  node [second].branches[1].z {
+    k: "v"
+  }
+}
+"""
+
 BLOB = 'blob"d42a95f9c764c226"'
 RESTORED = {
     "a letter of a blob among attributes": (
@@ -144,6 +155,15 @@ RESTORED = {
         node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("[[7]", "[[[7]"), (8, 8),
         "this bracket is never closed",
     ),
+    "a bracket after an arrow's first half": (
+        node("  y = Relu (x)"), (") => (", ") =< ("), (2, 40), "expected `=>`, found `=<`",
+    ),
+    "a colon before a key of metadata": (
+        LABELED, ("k:", ":k:"), (7, 5), "expected `}` or a name, found `:`",
+    ),
+    "a comma after the comma of an entry": (
+        node("  y = Relu (x)"), ("10,", "10,,"), (1, 17), "expected `>` or a word, found `,`",
+    ),
     "a point for a comma after a number": (
         value('float[2] w = external("a.bin", 0, 8),'), (", 8", ". 8"), (3, 37),
         "expected `,` or `)`, found `8`",
@@ -164,24 +184,12 @@ def test_the_fix_of_the_only_error_restores_the_text(
     assert error.fix.apply(broken) == text
 
 
-LABELED = """<ir_version: 10>
-g (x) => (y) {
-  [second] y = Op <branches = [a () => () {}, b () => (z) { z = Op (x) }]> (x)
-}
-metadata {
-  node [second].branches[1].z {
-    k: "v"
-  }
-}
-"""
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
         "s[econd].branches[1].z", "second].branches[1].z", "[second].branches1].z",
         "[second].branches[1.z", "[second].branch es[1].z", "[sec ond].branches[1].z",
-        "[second]..branches[1].z", "[second].branches1[].z",
+        "[second]..branches[1].z", "[second].branches1[].z", "[second]branches[1].z",
     ],
 )  # fmt: skip
 def test_brackets_blanks_and_points_of_a_path(wrong: str) -> None:
@@ -204,3 +212,27 @@ def test_a_word_that_is_no_boolean_needs_no_quotes(element: str) -> None:
     (error,) = syntax_errors(node(f"  y = Op <v = bool b = {element}> (x)"))
     assert (error.position, error.message) == ((3, 24), f"`{element}` is not a boolean")
     assert (error.help, error.fix) == ("write `true` or `false`", None)
+
+
+def test_a_metadata_entry_of_several_lines_without_colon() -> None:
+    text = LABELED.replace('k: "v"', 'k: """\n      v\n      """')
+    broken = text.replace("k:", "k")
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == ((7, 7), "expected `:` after the key `k`")
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "typo"),
+    [
+        (node('  @set(attribute: ["a"]) y = Op (x)'), ("attribute:", "attribute")),
+        (node('  @set(input: ["a"], attribute: ["a"]) y = Op (x)'), ("attribute:", "attribute;")),
+        (node("  y = Op <v = bool true> (x)"), ("bool true", "bool; true")),
+    ],
+)
+def test_a_fix_that_may_write_the_wrong_mark_is_unsafe(text: str, typo: tuple[str, str]) -> None:
+    assert not syntax_errors(text)
+    (error,) = syntax_errors(text.replace(*typo))
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"

@@ -37,6 +37,7 @@ _GROUPS = (
     ({*_HEADER_VALUE, *_STRINGS}, _HEADER_VALUE, "a value"),
     (_DATA, {"NESTED", "BRACES", "BLOB"}, "tensor data such as `[1, 2]`"),
     (_NAMES | _STRINGS, {"WORD", "STRING"}, "a name"),
+    (_NAMES, {"WORD", "ENCODING"}, "a word"),
     (_TYPES, _TYPES, "a type, such as `float[N, 3]`"),
     (_NUMBERS, _NUMBERS, "a number"),
     (_STRINGS, _STRINGS, "a string"),

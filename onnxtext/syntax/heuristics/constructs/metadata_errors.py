@@ -150,6 +150,7 @@ def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _PATH = re.compile(r"[ \t]+(?P<path>[A-Za-z_\[][\w.\[\] \t]*?)[ \t]*(?=[:{])")
+_BETWEEN_STEPS = re.compile(r"\.|(?<=\])(?=\w)")
 _INDEXED = re.compile(r"(.*?\D)(\d+)")
 
 
@@ -162,7 +163,7 @@ def _path(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
     if match is None or match.end("path") < context.at:
         return
     steps = []
-    for step in filter(None, match["path"].split(".")):
+    for step in filter(None, _BETWEEN_STEPS.split(match["path"])):
         word = re.sub(r"\W", "", step)
         indexed = _INDEXED.fullmatch(word) if word != step else None
         if f"[{word}]" in context.text[: kind.at] and word != step:

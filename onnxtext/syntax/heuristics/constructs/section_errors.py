@@ -26,7 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 SECTION_TERMINALS = frozenset(word.upper() for word in SECTIONS)
-_STRINGS = frozenset(("STRING", "ESCAPED_STRING"))
+_STRINGS = frozenset(("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"))
 _MAX_OPEN = 3
 """Maximum number of missing braces to add."""
 _MAX_BLOCKS = 8000

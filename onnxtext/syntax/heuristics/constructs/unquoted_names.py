@@ -48,8 +48,8 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from numbers
         return
     yield from _path(context, span)
-    if name[0] == "." and "metadata_item" in context.rules:
-        return  # the first step of a path is missing
+    if name[0] in ".:" and "metadata_item" in context.rules:
+        return  # the `:` is extra, or the first step of a path is missing
     certain = is_certain_name(context, name, span)
     if not certain:
         yield from _hyphens(context, span)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
@@ -20,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
 _FOREIGN_MARKS = (
     ("->", "=>"), ("->", "="), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
 )  # fmt: skip
+_LIKE_ARROW = re.compile(r"=[^\w\s\"()]{1,2}")
 _NO_VALUE = CLOSING | {"<", "(", ","}
 """Tokens that cannot begin a value."""
 
@@ -45,6 +47,9 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token in {"=", ">"} and "_ARROW" in context.expected():
         message = f"expected `=>`, found `{context.token}`"
         yield rewritten("wrong-mark", message, context.token.span, "=>", safe=True, min_tokens=2)
+        if (match := _LIKE_ARROW.match(text, offset)) is not None:
+            message, span = f"expected `=>`, found `{match[0]}`", Span(*match.span())
+            yield rewritten("wrong-mark", message, span, "=>", min_tokens=2)
     for wrong, right in _FOREIGN_MARKS:
         places = (offset, offset - 1, context.previous_end - 2)
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)

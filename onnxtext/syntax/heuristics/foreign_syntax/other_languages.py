@@ -319,14 +319,17 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.done[-1:] == [","]:
             message, edits = "unexpected `;` after `,`", (Edit(span, ""),)
             yield Diagnosis("semicolon", message, span, edits, "remove the `;`", min_tokens=2)
-        if separates and "COMMA" in context.expected():
-            message = "expected `,`, found `;`"
-            yield rewritten("semicolon", message, span, ",", safe=not among_outputs, min_tokens=3)
         expected = set(context.expected())
+        if separates and "COMMA" in expected:
+            message = "expected `,`, found `;`"
+            is_key = "COLON" in expected and context.ahead[:1] in (["["], ["{"])
+            safe = not (among_outputs or is_key)
+            yield rewritten("semicolon", message, span, ",", safe=safe, min_tokens=3)
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
             if expected == {kind} or (kind in expected and in_attributes(context)):
                 message = f"expected `{mark}`, found `;`"
-                yield rewritten("semicolon", message, span, mark, safe=True, min_tokens=3)
+                safe = context.name(context.done[-1]) not in {"PRIM", "TYPE"}
+                yield rewritten("semicolon", message, span, mark, safe=safe, min_tokens=3)
         message = "unexpected `;`: statements do not end with punctuation"
         around = context.text[span.start - 1 : span.start] + context.text[span.end : span.end + 1]
         safe = not (around.isalnum() and len(around) == 2)
