@@ -87,6 +87,8 @@ def from_literal(
     result = SemanticError(
         error.message, token=token, offset=error.offset, length=error.length, help=error.help
     )
+    if error.message.endswith(" .."):
+        result.help = "write `...` after the last element to repeat it, such as [0, ...]"
     if parse is not None and isinstance(token, Token):
         result.edits = move_edits(comma_edits(token, parse), token.at.__add__)
         _mark_missing_comma(result, token)

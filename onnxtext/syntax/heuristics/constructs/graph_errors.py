@@ -319,7 +319,8 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.name(before) == "PRIM":
             edit = Edit(Span(before.end, offset), "[")
         elif before in {"=", ":"} and token != "]":
-            edit = insert(offset, "[")
+            swapped = token.startswith('"[')
+            edit = Edit(Span(offset, offset + 2), '["') if swapped else insert(offset, "[")
         elif prefix is not None and context.name(before) == "WORD":
             offset = before.at + prefix.end()
             edit = insert(offset, "[")
@@ -341,6 +342,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         plain = context.text[offset] != "-" and not inside_list and not single
         safe = plain
+        title = f"{'add' if edit.text == '[' else 'write'} `{edit.text}`"
         yield Diagnosis(
-            "missing-bracket", message, span, (edit,), "add `[`", safe=safe, min_tokens=size + 1
+            "missing-bracket", message, span, (edit,), title, safe=safe, min_tokens=size + 1
         )

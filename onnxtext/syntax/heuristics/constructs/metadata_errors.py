@@ -165,6 +165,8 @@ def _path(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
     steps = []
     for step in filter(None, _BETWEEN_STEPS.split(match["path"])):
         word = re.sub(r"\W", "", step)
+        if not word or (word != step and " " in step and word not in context.text[: kind.at]):
+            return
         indexed = _INDEXED.fullmatch(word) if word != step else None
         if f"[{word}]" in context.text[: kind.at] and word != step:
             steps.append(f"[{word}]")

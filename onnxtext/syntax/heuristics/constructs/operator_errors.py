@@ -64,8 +64,10 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     elif name.endswith(f"::{last}") and _is_overload(context.text, domain):
         message = "the name and the overload of an operator are separated by `:`"
         written = f"{domain}:{last}"
-    # A separator other than `::` may be a typo in a name.
-    known = f'"{domain}"' in context.text or ("::" in name and "/" not in name)
+    # A separator other than `::` may be a typo in a name. `Op::v` may be `Op:v`.
+    overload = context.text[match.end("name") : match.end("name") + 1] == ":"
+    certain = overload or domain == "onnx" or "." in domain or len(parts) > 2
+    known = f'"{domain}"' in context.text or ("::" in name and "/" not in name and certain)
     yield rewritten("wrong-mark", message, span, written, safe=known)
 
 

@@ -150,8 +150,11 @@ def _several_lines(context: ErrorContext, quote: int) -> int | None:
     return end if len(quotes) % 2 and _AFTER_STRING.match(text, end) else None
 
 
+_NUMBER = r"(?:-?\d[\d.]*|true|false|-?inf|nan)"
 _BESIDE_NUMBER = re.compile(
-    r"(?<=[\[,{])[ \t]*(?:(?P<before>\")-?\d[\d.]*|-?\d[\d.]*(?P<after>\"))[ \t]*(?=[,\]}])"
+    rf"(?:^|[\[,{{(]|=(?= ))[ \t]*(?:(?P<before>\"){_NUMBER}|{_NUMBER}(?P<after>\"))"
+    r"[ \t]*(?=[,\]})>]|#|$)",
+    re.MULTILINE,
 )
 
 
@@ -162,7 +165,9 @@ def _unclosed_quotes(
     stray = _BESIDE_NUMBER.search(context.text, line_start(context.text, end), end)
     if stray is not None and len(quotes) == 1:
         span = Span(*stray.span(stray.lastgroup or 0))
-        beside, edits = 'unexpected `"` beside a number', (Edit(span, ""),)
+        value = stray[0].strip('[,{(= \t"')
+        number = f"`{value}`" if value.strip("-").isalpha() else "a number"
+        beside, edits = f'unexpected `"` beside {number}', (Edit(span, ""),)
         yield Diagnosis("unclosed-string", beside, span, edits, "remove it", min_tokens=4)
     tries = 0
     for quote in quotes[::2]:

@@ -19,6 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
     rewritten,
 )
 
+_WITH_SIZE = re.compile(r"(bfloat16|float(?:16)?|u?int(?:64|32|16|8|4|2)|bool|string|double)(\d+)")
 _LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
 
 
@@ -38,7 +39,7 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose wrong dimensions: `[*]` for an unknown one, `[N×3]`, `[N + 1]` and `[N][M]`."""
+    """Diagnose wrong dimensions: `[*]` for an unknown one, `[N×3]`, `[N + 1]`, `[N][M]`, `2[]`."""
     token, done = context.token, context.done
     last = done[-1] if done else None
     if token is None or last is None:
@@ -52,6 +53,12 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         if last in {"[", ","} and alone and (unknown or not token.isalnum()):
             message = f"`{token}` is not a dimension"
             yield rewritten("wrong-mark", message, token.span, "?", safe=unknown)
+    joined = _WITH_SIZE.fullmatch(last)
+    if token == "[" and joined is not None and context.ahead[:1] in (["]"], [","]):
+        span = Span(last.at, token.end)
+        message = f"the `[` of this type belongs after `{joined[1]}`"
+        written = f"{joined[1]}[{joined[2]}"
+        yield rewritten("wrong-mark", message, span, written, min_tokens=2)
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
+from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
     closing_index,
     in_attributes,
+    opening_index,
     unopened_bracket,
 )
-from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
+from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING, load_keywords
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -33,6 +35,7 @@ _ELEMENT = re.compile(
     r"\s*(?:\"[^\"\\\n]*\"|(?P<quoted>'[^'\\\n]*'|‘[^’\n]*’|“[^”\n]*”|`[^`\n]*`)"
     r"|(?P<word>[^\s\"'‘’“”`,{}\[\]#]+))\s*,?"
 )
+_STRING = re.compile(rf"(?!(?:True|False|{'|'.join(NOTHING)})\Z)[A-Za-z_][\w.:/-]*")
 _FRACTION = re.compile(r"-?(?P<over>\d+(?:\.\d*)?)[ \t]*/[ \t]*(?P<under>\d+(?:\.\d*)?)(?![\w.])")
 _SPECIAL = re.compile(r"(?:\+[ \t]*|(?:math|np|numpy|torch)\.)(inf|nan)\b")
 _SPACED_DECORATOR = re.compile(r"@(\w+)(?:[ \t]+\(|:?[ \t]*(?P<string>\"(?:[^\"\\\n]|\\.)*\"))")
@@ -41,23 +44,31 @@ _TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
 
 
 def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose elements of a string tensor without double quotes: `{a, b}`, `['a', 'b']`."""
+    """Diagnose elements of a string tensor or of an attribute without double quotes: `[a, 'b']`."""
     done = context.done
     index = innermost_bracket(done)
-    if not index or done[index] not in {"{", "["} or done[index - 1] != "=":
+    if not index or done[index] not in {"{", "["}:
         return
-    if not any(token.startswith("string") for token in done[:index]):
+    opener, type = done[index], type_of_list(context)
+    if not type and done[index - 1] != "=":
         return
-    opener = done[index]
+    untyped = done[max(index - 3, 0) : index - 2] != [":"] or done[index - 2] == "strings"
+    among = "attribute" in context.rules or opening_index(context, "<") is not None
+    is_attribute = opener == "[" and not type and untyped and among
+    if not (is_attribute or type.startswith("string")):
+        return
     edits: list[Edit] = []
     offset, limit = opener.end, opener.end + _MAX_LIST_LENGTH
-    code, message = "unquoted-string", ""
+    code, message, quoted = "unquoted-string", "", is_attribute
     while (match := _ELEMENT.match(context.text, offset, limit)) is not None:
         for group, content in (("quoted", slice(1, -1)), ("word", slice(None))):
             text = match[group]
             if text is None:
                 continue
+            if is_attribute and group == "word" and not _STRING.fullmatch(text):
+                return
             edits.append(Edit(Span(*match.span(group)), f'"{text[content]}"'))
+            quoted = quoted and group == "quoted"
             if not message:
                 code, message = "unquoted-string", f"`{text}` needs quotes to be a string"
             if group == "quoted":
@@ -67,9 +78,9 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     if not edits or context.text[offset : offset + 1] not in {"]", "}"}:
         return
     span = edits[0].span
-    if opener == "[":
+    if opener == "[" and not is_attribute:
         edits = [Edit(opener.span, "{"), *edits, Edit(Span(offset, offset + 1), "}")]
-    yield Diagnosis(code, message, span, tuple(edits), "quote the elements")
+    yield Diagnosis(code, message, span, tuple(edits), "quote the elements", safe=quoted)
 
 
 def nodes_in_angle_brackets(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A typo in a value or type gives one error, whose fix restores the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.models import H, node, value
+
+RESTORED = {
+    "a list of words in an attribute": (
+        node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),
+        (3, 20), "`fast` needs quotes to be a string",
+    ),
+    "one word in a list of strings": (
+        node('  y = Op <modes: strings = ["fast", "exact"]> (x)'), ('"exact"', "exact"), (3, 37),
+        "`exact` needs quotes to be a string",
+    ),
+    "a list of one word": (
+        node('  y = Op <mode = ["fast"]> (x)'), ('"fast"', "fast"), (3, 19),
+        "`fast` needs quotes to be a string",
+    ),
+    "single quotes in a list": (
+        node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "'fast', 'exact'"),
+        (3, 20), "a string must be in double quotes",
+    ),
+    "words in a string tensor of an attribute": (
+        node('  y = Op <v = string[2] {"a", "b"}> (x)'), ('"a", "b"', "a, b"), (3, 26),
+        "`a` needs quotes to be a string",
+    ),
+    "a size before its bracket": (
+        value("float[2] w,"), ("float[2] w", "float2[] w"), (3, 3),
+        "the `[` of this type belongs after `float`",
+    ),
+    "a size before its bracket and a comma": (
+        value("int64[3, N] w,"), ("64[3", "643["), (3, 3),
+        "the `[` of this type belongs after `int64`",
+    ),
+    "a quote before a boolean": (
+        node("  y = Op <v = bool b {true}> (x)"), ("{true", '{"true'), (3, 23),
+        'unexpected `"` beside `true`',
+    ),
+    "a quote after a number in parentheses": (
+        node("  y = Op <v = int64(-1)> (x)"), ("-1", '-1"'), (3, 23),
+        'unexpected `"` beside a number',
+    ),
+    "a quote after a number of an attribute": (
+        node("  y = Op <v = 5> (x)"), ("5", '5"'), (3, 16), 'unexpected `"` beside a number',
+    ),
+    "a swapped quote and bracket": (
+        node("  y = Relu (x)").replace("[21]", '["": 21]'), ('[""', '"["'), (1, 32),
+        "the `[` of this list is missing",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "typo", "position", "message"), RESTORED.values(), ids=RESTORED)
+def test_the_fix_of_the_only_error_restores_the_text(
+    text: str, typo: tuple[str, str], position: tuple[int, int], message: str
+) -> None:
+    assert not syntax_errors(text)
+    broken = text.replace(*typo)
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == (position, message)
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize("items", ["1, b", "None, None", "g () => () {}, b"])
+def test_other_lists_are_not_lists_of_strings(items: str) -> None:
+    for error in syntax_errors(node(f"  y = Op <v = [{items}]> (x)")):
+        assert error.code != "unquoted-string"
+
+
+@pytest.mark.parametrize("data", ["int64[2] [0, ..]", "float[2] [0.5, ..]", "bool[2] [true, ..]"])
+def test_two_points_in_a_list_are_explained(data: str) -> None:
+    (error,) = syntax_errors(node(f"  y = Op <v = {data}> (x)"))
+    assert error.help == "write `...` after the last element to repeat it, such as [0, ...]"
+
+
+def test_two_colons_may_separate_an_overload() -> None:
+    text = f"{H}g (x) => (y) {{\n  y = Twice::fast (x)\n}}\n"
+    (error,) = syntax_errors(text)
+    assert (error.position, error.code) == ((3, 7), "wrong-mark")
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
