@@ -148,7 +148,7 @@ def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, Fu
     return found
 
 
-def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[FunctionKey]]:
+def _keys_by_form(functions: Mapping[FunctionKey, Function]) -> dict[str, list[FunctionKey]]:
     """Group the keys of functions by what the functions compute.
 
     Functions in a group differ only in their keys, their metadata, the names of values, and the
@@ -161,13 +161,11 @@ def _keys_by_form(functions: Mapping[FunctionKey, Scope]) -> dict[str, list[Func
     return result
 
 
-def _form_in_any_order(scope: Scope) -> Scope:
+def _form_in_any_order(function: Function) -> Function:
     """Return the `_form` of a function, with its inputs and outputs in a canonical order.
 
     The function is changed in place.
     """
-    if isinstance(scope, Graph):
-        return _form(scope)[0]
     numbers: dict[str, str] = {"": ""}
 
     def number(name: str) -> str:
@@ -178,16 +176,16 @@ def _form_in_any_order(scope: Scope) -> Scope:
         return name
 
     # Number the names in the order of the body, which does not depend on the interface.
-    map_all_names(Function("", nodes=scope.nodes), keep)
-    map_all_names(scope, number)
+    map_all_names(Function("", nodes=function.nodes), keep)
+    map_all_names(function, number)
     return replace(
-        scope,
+        function,
         name="",
         domain=None,
         overload=None,
         metadata=(),
-        inputs=sorted(scope.inputs, key=lambda value: int(value.name or 0)),
-        outputs=sorted(scope.outputs, key=lambda value: int(value.name or 0)),
+        inputs=sorted(function.inputs, key=lambda value: int(value.name or 0)),
+        outputs=sorted(function.outputs, key=lambda value: int(value.name or 0)),
     )
 
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
 from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.merger.reordered_parameters import ScopeKey, operator_key, scopes_by_key
 from onnxtext.merger.value_names import ValueNames, ValueScope, node_identity
 
 _ARGUMENTS = "function-call-arguments"
 _VALUE = "value-renumbered"
 _INFO = "a value info describes"
 _INITIALIZER = "an edited initializer is named"
-_Scopes = Mapping[FunctionKey | None, ValueScope]
+_Scopes = Mapping[ScopeKey, ValueScope]
 """Maps the key of a function, or None for the main graph, to its values."""
 
 
@@ -80,8 +80,7 @@ def describe_node(node: Node) -> str:
 
 def _scopes(model: Model) -> _Scopes:
     """Return the scopes of the main graph (None) and of the functions."""
-    graphs: dict[FunctionKey | None, ValueScope] = {None: ValueScope(model.graph)}
-    return graphs | {function_key(function): ValueScope(function) for function in model.functions}
+    return {key: ValueScope(scope) for key, scope in scopes_by_key(model).items()}
 
 
 # ---- Parameters -----------------------------------------------------------------------------
@@ -99,7 +98,7 @@ def _moved_arguments(
     `together`, the same node in `side`) for each call that `side` added or edited.
     """
     for node, call in calls:
-        key = plain_domain(node.domain), node.op_type, node.overload or ""
+        key = operator_key(node)
         if key not in side or key not in together:
             continue
         before, after = side[key].root, together[key].root

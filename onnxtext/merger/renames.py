@@ -8,17 +8,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from onnxtext.ast.model import Graph, Model
-from onnxtext.ast.types import (
-    DecoratedDim,
-    MapType,
-    OptionalType,
-    SequenceType,
-    SparseTensorType,
-    TensorType,
-)
+from onnxtext.ast.map_names import defined_names
+from onnxtext.ast.model import Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import FunctionKey, function_key
+from onnxtext.checker.context.compare_declared_types import plain_dim
+from onnxtext.checker.context.model_items import inner_types
 
 
 class NodeMeaning(NamedTuple):
@@ -95,11 +90,16 @@ def find_renames(models: Sequence[Model]) -> tuple[Renames, Renames]:
     return Renames(base, ours), Renames(base, theirs)
 
 
-def are_contradictory(base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning) -> bool:
+def are_contradictory(
+    renames: tuple[Renames, Renames], base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning
+) -> bool:
     """Whether one side changed the operator, and the other side the inputs or attributes.
 
-    A change that both sides made is ignored. Undo renames first (`without_renames`).
+    Changes that both sides made, and renames, are ignored.
     """
+    ours, theirs = (
+        side.without_renames(base, node) for side, node in zip(renames, (ours, theirs), strict=True)
+    )
     if ours.operator == theirs.operator or ours[1:] == theirs[1:]:
         return False
     return (base.operator != ours.operator and base[1:] != theirs[1:]) or (
@@ -130,24 +130,13 @@ def _dimensions(model: Model) -> Counter[str]:
     result: Counter[str] = Counter()
     for scope in walk_graphs(model):
         types = [value.type for value in (*scope.inputs, *scope.outputs, *scope.values)]
-        types += [type for node in scope.nodes for type in node.output_types or ()]
-        for declared in types:
-            type = declared
-            while isinstance(type, (SequenceType, OptionalType, MapType)):
-                type = type.value if isinstance(type, MapType) else type.element
-            if isinstance(type, (TensorType, SparseTensorType)) and type.shape:
-                values = [d.value if isinstance(d, DecoratedDim) else d for d in type.shape]
-                result.update([value for value in values if isinstance(value, str)])
+        types += [type for node in scope.nodes for type in node.output_types]
+        for inner in [inner for type in types if type is not None for inner in inner_types(type)]:
+            dims = map(plain_dim, getattr(inner, "shape", None) or ())
+            result.update([dim for dim in dims if isinstance(dim, str)])
     return result
 
 
 def _defined_names(model: Model) -> Counter[str]:
     """Count the values of a model by name, in all graphs and functions."""
-    result: Counter[str] = Counter()
-    for scope in walk_graphs(model):
-        result.update([value.name for value in scope.inputs])
-        if isinstance(scope, Graph):
-            result.update([value.name for value in scope.values if value.data is not None])
-        for node in scope.nodes:
-            result.update(node.outputs)
-    return result
+    return Counter([name for scope in walk_graphs(model) for name in defined_names(scope)])

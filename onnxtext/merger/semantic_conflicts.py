@@ -30,6 +30,7 @@ from onnxtext.checker.rules import (
 )
 from onnxtext.merger.outdated_nodes import find_outdated_nodes
 from onnxtext.merger.rebound_uses import describe_node, find_rebound_uses
+from onnxtext.merger.reordered_parameters import operator_key
 
 _CALLS = "function-deleted"
 _SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")
@@ -127,7 +128,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
         domain = plain_domain(node.domain)
         # Name the output: otherwise, an error that a side already has would hide a new error.
         caller = describe_node(node)
-        if (domain, node.op_type, node.overload or "") in functions:
+        if operator_key(node) in functions:
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"
             yield Finding(_CALLS, message, (Place(node),), "")
         elif domain in domains and scope.opsets is not None and domain not in scope.opsets:
@@ -141,9 +142,8 @@ def _references(subject: CheckedModel) -> Iterator[Finding]:
     model = subject.model
     assert model is not None
     for scope in subject.scopes:
-        outputs = {
-            value.name for value in scope.outputs
-        }  # `undefined_values_and_order` checks these
+        # `undefined_values_and_order` checks the outputs.
+        outputs = {value.name for value in scope.outputs}
         references: list[tuple[str, Any]] = [(value.name, value) for value in scope.infos]
         for annotation in scope.quantization:
             references.append((annotation.tensor_name, annotation))

@@ -11,6 +11,7 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.merger.reordered_parameters import operator_key
 from onnxtext.merger.texts.match_items import ABSENT, node_match_rules, pair_items
 from onnxtext.merger.texts.moved_nodes import NodeRules
 
@@ -63,20 +64,8 @@ class ValueScope:
         for index, value in enumerate(self.root.inputs):
             result[value.name] = ("input", index if isinstance(self.root, Function) else -1)
         for name, value in self.initializers.items():
-            result.setdefault(name, ("initializer", _Data(value)))
+            result.setdefault(name, ("initializer", value.data))
         return result
-
-
-class _Data:
-    """The data of an initializer, compared only if necessary."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, value: ValueInfo) -> None:
-        self._value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Data) and self._value.data == other._value.data
 
 
 class ValueNames:
@@ -240,12 +229,8 @@ def _outputs(node: Node) -> tuple[str, ...] | None:
     return node.outputs or None
 
 
-def _operator(node: Node) -> Definition:
-    return plain_domain(node.domain), node.op_type, node.overload or ""
-
-
 def _form(node: Node) -> Definition:
-    return *_operator(node), tuple([attribute.name for attribute in node.attributes])
+    return *operator_key(node), tuple([attribute.name for attribute in node.attributes])
 
 
 def _content(node: Node) -> Definition:
@@ -265,7 +250,7 @@ _RULES = node_match_rules(
         outputs=_outputs,
         reads=lambda node: node.inputs,
         label=_label,
-        operator=_operator,
+        operator=operator_key,
         unchanged=lambda node: (_label(node), _content(node)),
         content=_content,
         form=_form,

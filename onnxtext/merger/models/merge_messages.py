@@ -25,7 +25,7 @@ from onnxtext.merger.models.message_rules import (
     split_message,
     without_inputs,
 )
-from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
+from onnxtext.merger.renames import Renames, are_contradictory
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
 from onnxtext.wire.writer import LENGTH
@@ -95,10 +95,8 @@ class ModelMerger:
     ) -> Resolved:
         if (simple := _three_way(base, ours, theirs)) is not None:
             return simple
-        if kind.merge_if_both_add and base is None and ours is not None and theirs is not None:
-            base = b""
         if base is None and ours is not None and theirs is not None:
-            base = _common_definition(kind, ours, theirs)
+            base = b"" if kind.merge_if_both_add else _common_definition(kind, ours, theirs)
         if base is None or ours is None or theirs is None:
             return ours, theirs, base
         return self._fields(kind, base, ours, theirs)
@@ -118,15 +116,11 @@ class ModelMerger:
                 if part is None:
                     return ours, theirs, base
                 target.update(part)
-        if kind.meaning is not None and self._contradicts(*map(kind.meaning, versions)):
-            return ours, theirs, base
+        if kind.meaning is not None:
+            meanings = map(kind.meaning, versions)
+            if are_contradictory(self.renames, *meanings):
+                return ours, theirs, base
         return join_message(merged[0]), join_message(merged[1]), join_message(merged[2])
-
-    def _contradicts(self, base: NodeMeaning, ours: NodeMeaning, theirs: NodeMeaning) -> bool:
-        by_us, by_them = self.renames
-        return are_contradictory(
-            base, by_us.without_renames(base, ours), by_them.without_renames(base, theirs)
-        )
 
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
@@ -146,7 +140,11 @@ class ModelMerger:
         if number in kind.messages and max(map(len, items)) == 1:
             single = [item[0] if item else None for item in items]
             if None not in single[1:] and (kind.merge_if_both_add or None not in single):
-                found = self._inner(kind.messages[number], list_key, single)
+                if list_key == (0, 7):
+                    before, mine, others = [item or b"" for item in single]
+                    found = self._fields(kind.messages[number], before, mine, others, 7)
+                else:
+                    found = self._message(kind.messages[number], *single)
                 return _as_resolved([{key: [item]} for item in found])
         elif number in kind.positions:
             merged = _positions(*items)
@@ -157,17 +155,6 @@ class ModelMerger:
         if kind.merge_if_both_add:
             return ours, theirs, base
         return None, None, None
-
-    def _inner(
-        self, kind: MessageKind, list_key: FieldPath, versions: Sequence[bytes | None]
-    ) -> Resolved:
-        """Merge the versions (base, ours, theirs) of the message in a singular field."""
-        base, ours, theirs = versions
-        if list_key != (0, 7):
-            return self._message(kind, base, ours, theirs)
-        assert ours is not None
-        assert theirs is not None
-        return self._fields(kind, base or b"", ours, theirs, 7)
 
     # ---- Lists ------------------------------------------------------------------------------
 
@@ -268,17 +255,10 @@ class ModelMerger:
         groups: list[dict[Hashable, list[bytes]]] = []
         for listed in items:
             by_key: dict[Hashable, list[bytes]] = defaultdict(list)
-            if len(set(listed)) < len(listed) or len(set(map(key, listed))) < len(listed):
-                for item in listed:
-                    by_key[item if (item_key := key(item)) is None else (item_key,)].append(item)
+            for item in listed:
+                by_key[item if (item_key := key(item)) is None else (item_key,)].append(item)
             groups.append(by_key)
-        shared = {k for group in groups for k, by_key in group.items() if len(by_key) > 1}
-        if not shared:
-            return False
-        for listed, group in zip(items, groups, strict=True):
-            if not group:
-                for item in listed:
-                    group[item if (item_key := key(item)) is None else (item_key,)].append(item)
+        shared = {k for group in groups for k, same in group.items() if len(same) > 1}
         base, ours, theirs = groups
         return any(base.get(k) != ours.get(k) and base.get(k) != theirs.get(k) for k in shared)
 

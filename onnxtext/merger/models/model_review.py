@@ -116,11 +116,7 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
     """
     if merged in (ours, theirs):
         return []
-    in_merged, our_names, their_names = (
-        _defined_names(merged),
-        _defined_names(ours),
-        _defined_names(theirs),
-    )
+    in_merged, our_names, their_names = map(_defined_names, (merged, ours, theirs))
     none: set[int] = set()
     return [
         name
@@ -183,21 +179,15 @@ def _places(owners: _Owners, findings: Sequence[Finding]) -> tuple[dict[FieldPat
     places: dict[FieldPath, set[int]] = defaultdict(set)
     complete = True
     for finding in findings:
-        keys: list[int | str] = [id(place.item) for place in finding.places]
-        # The value info of a typed output is a separate item.
-        infos = [item.name for _, item in _typed_outputs(finding) if item.name in owners]
-        found = [owners[key] for key in infos or keys if key in owners]
+        match [place.item for place in finding.places]:
+            case [Node(), ValueInfo(name)] if name in owners:
+                found = [owners[name]]  # the value info of a typed output is a separate item
+            case items:
+                found = [owners[id(item)] for item in items if id(item) in owners]
         complete = complete and bool(found)
         for list_key, index in found:
             places[list_key].add(index)
     return places, complete
-
-
-def _typed_outputs(finding: Finding) -> Iterator[tuple[Node, ValueInfo]]:
-    """Yield (node, value info of the typed output) if a finding is about a typed output."""
-    match [place.item for place in finding.places]:
-        case [Node() as node, ValueInfo() as info]:
-            yield node, info
 
 
 def _values(graph: Graph) -> dict[int, Sequence[Any]]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import attribute_graphs
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token, only_token
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
+from onnxtext.merger.reordered_parameters import operator_key
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart
 from onnxtext.source import SECTIONS, Source
@@ -231,11 +231,7 @@ def _nodes_agree(
 ) -> bool:
     """Whether two edits of a node are compatible if renamed values and functions are ignored."""
     parsed = _parse_statements(base, ours, theirs)
-    if not parsed:
-        return False
-    before, *sides = map(_meaning, parsed)
-    mine, others = [r.without_renames(before, m) for r, m in zip(renames, sides, strict=True)]
-    return not are_contradictory(before, mine, others)
+    return bool(parsed) and not are_contradictory(renames, *map(_meaning, parsed))
 
 
 def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: Renames) -> bool:
@@ -254,12 +250,11 @@ def only_inputs_renamed(base: TextPart | None, side: TextPart | None, renames: R
 
 
 def _meaning(node: Node) -> NodeMeaning:
-    operator = (plain_domain(node.domain), node.op_type, node.overload or "")
     attributes = [
         replace(attribute, value=None) if list(attribute_graphs([attribute])) else attribute
         for attribute in node.attributes
     ]
-    return NodeMeaning(operator, node.inputs, attributes)
+    return NodeMeaning(operator_key(node), node.inputs, attributes)
 
 
 def top_level_rank(merged_item: MergedItem) -> int:

@@ -49,13 +49,7 @@ class ItemOrders:
         Returns:
             (items in order, whether the two sides' changes of the order are compatible)
         """
-        places = tuple(
-            [
-                (matched_item.base, matched_item.ours, matched_item.theirs)
-                for matched_item in matched_items
-            ]
-        )
-        key = strict, theirs_first, places
+        key = strict, theirs_first, tuple(map(_positions, matched_items))
         cached = self._known.get(key)
         if cached is None:
             numbers = {id(matched_item): index for index, matched_item in enumerate(matched_items)}
@@ -142,6 +136,7 @@ Position = Callable[[MatchedItem], int]
 _base: Position = attrgetter("base")
 _ours: Position = attrgetter("ours")
 _theirs: Position = attrgetter("theirs")
+_positions = attrgetter("base", "ours", "theirs")
 
 
 def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:

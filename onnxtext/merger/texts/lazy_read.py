@@ -36,10 +36,11 @@ def read_model(source: str, model: Model) -> ListItems:
     for tree, own_nodes, own_values in zip(trees, nodes, values, strict=True):
         _insert_lazy(tree.child("body"), "nodes", own_nodes)
         _insert_lazy(tree.child("values"), "value_infos", own_values)
-    items: list[tuple[Tree | CommentedToken, None]] = []
-    for tree in top_level(document):
-        # Wrap a header without decorators, to compare it with a header that has decorators.
-        items.append((Tree("head", "", [tree]) if tree.origin == "header" else tree, None))
+    # Wrap a header without decorators, to compare it with a header that has decorators.
+    items: list[tuple[Tree | CommentedToken, None]] = [
+        (Tree("head", "", [tree]) if tree.origin == "header" else tree, None)
+        for tree in top_level(document)
+    ]
     result = ListItems()
     fill_items(result, source, items, 0, len(source))
     return result
