@@ -30,10 +30,17 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
         raise CommandError(code, f"cannot {verb} {name}: {reason_of(error)}") from None
 
 
-def read_error(error: OSError, default: str | Path) -> CommandError:
-    """Create the error for a file that cannot be read: the file in `error`, or else `default`."""
-    message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
-    return CommandError("cannot-read", message)
+@contextlib.contextmanager
+def read_errors(default: str | Path) -> Iterator[None]:
+    """Convert an `OSError` in the `with` block to a `CommandError`.
+
+    It names the file that the error names, or else `default`.
+    """
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
+        raise CommandError("cannot-read", message) from None
 
 
 def terminal_error() -> CommandError:

@@ -70,7 +70,7 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
 @click.group(
     cls=LazyGroup,
     epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.option(
     "-V",

@@ -9,49 +9,36 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.cli.command_errors import CommandError, read_error
+from onnxtext.cli.command_errors import CommandError, read_errors
 
 if TYPE_CHECKING:
     from onnxtext.checker.context.signatures import OperatorTable
     from onnxtext.checker.engine.project_settings import Settings
 
 
-def read_settings(path: Path | None) -> Settings:
-    """Return the project settings for a file; if `path` is None, for the current directory.
-
-    Raises:
-        CommandError: the settings cannot be read or are invalid.
-    """
-    from onnxtext.checker.engine.project_settings import SettingsError, find_settings
-
-    try:
-        return find_settings(Path() if path is None else path.parent)
-    except SettingsError as error:
-        raise CommandError(error.code, str(error)) from None
-    except OSError as error:
-        raise read_error(error, "pyproject.toml") from None
-
-
-def read_schema_tables(settings: Settings, files: Sequence[str]) -> tuple[OperatorTable, ...]:
-    """Return the operator tables for a check: from schema files, and the bundled table.
+def load_project(
+    path: Path | None, files: Sequence[str]
+) -> tuple[Settings, tuple[OperatorTable, ...]]:
+    """Return the settings of a project, and its operator tables: of schema files, and the bundled.
 
     Args:
-        settings: the settings of the project, which can name schema files.
+        path: a file of the project; None for the project in the current directory.
         files: further schema files, from the command line.
 
     Raises:
-        CommandError: a schema file cannot be read, or has errors.
+        CommandError: the settings or a schema file cannot be read, or are invalid.
     """
     from onnxtext.checker.engine.project_schemas import tables_of
-    from onnxtext.checker.engine.project_settings import SettingsError
+    from onnxtext.checker.engine.project_settings import SettingsError, find_settings
     from onnxtext.diagnostics import OnnxTextError
 
     try:
-        return tables_of(settings, [Path(name) for name in files])
+        with read_errors("pyproject.toml"):
+            settings = find_settings(Path() if path is None else path.parent)
+        with read_errors("a schema file"):
+            return settings, tables_of(settings, [Path(name) for name in files])
     except SettingsError as error:
         raise CommandError(error.code, str(error)) from None
-    except OSError as error:
-        raise read_error(error, "a schema file") from None
     except OnnxTextError as error:
         first, *others = error.diagnostics
         converted = CommandError(first.code, first.message)
@@ -76,6 +63,6 @@ def schemas_of_project(path: Path | None, files: Sequence[str] = ()) -> Iterator
     """
     from onnxtext.checker.context.operator_tables import use_tables
 
-    settings = read_settings(path)
-    with use_tables(read_schema_tables(settings, files)):
+    settings, tables = load_project(path, files)
+    with use_tables(tables):
         yield settings

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from onnxtext.cli.command_errors import read_error
+from onnxtext.cli.command_errors import read_errors
+from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.io.files import is_stream
 from onnxtext.io.path_safety import walk_files
@@ -100,7 +101,10 @@ def plan_jobs(
 
 
 def files_below(
-    directory: Path, suffixes: tuple[str, ...], is_wanted: Callable[[Path], bool] = lambda _: True
+    directory: str,
+    suffixes: tuple[str, ...],
+    reporter: Reporter,
+    is_wanted: Callable[[Path], bool] = lambda _: True,
 ) -> list[InputFile]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
@@ -109,10 +113,8 @@ def files_below(
     Args:
         directory: a directory from the command line.
         suffixes: suffixes of the files.
+        reporter: reports directories that cannot be read, and that there are no such files.
         is_wanted: returns False for the files and directories that the user has excluded.
-
-    Raises:
-        CommandError: a directory cannot be read.
     """
 
     def warn_skipped(path: Path, why: str) -> None:
@@ -121,11 +123,12 @@ def files_below(
     def has_suffix(path: Path) -> bool:
         return path.name.lower().endswith(suffixes)
 
-    try:
-        paths = sorted(walk_files(directory, has_suffix, is_wanted, warn_skipped))
-    except OSError as error:
-        raise read_error(error, directory) from None
-    return [InputFile(str(path), path) for path in paths]
+    with reporter.reporting(directory), read_errors(Path(directory)):
+        paths = sorted(walk_files(Path(directory), has_suffix, is_wanted, warn_skipped))
+        if not paths:
+            reporter.summary(f"there is no {' or '.join(suffixes)} file below {directory}")
+        return [InputFile(str(path), path) for path in paths]
+    return []
 
 
 def _check_several(names: list[str], output: str | None) -> None:

@@ -125,7 +125,6 @@ def reporting_options(command: Callable[..., int | None]) -> Callable[..., int]:
             "--output-format",
             type=click.Choice(FORMATS),
             default="full",
-            show_default=True,
             help="Format of findings on standard error. full: with the source line; concise: "
             "one line each; json: one JSON list, empty if there are no findings; sarif: one SARIF "
             "log; github: annotations for GitHub Actions.",
@@ -134,7 +133,6 @@ def reporting_options(command: Callable[..., int | None]) -> Callable[..., int]:
             "--color",
             type=click.Choice(COLORS),
             default="auto",
-            show_default=True,
             help="Color findings; auto: on terminals, unless NO_COLOR is set.",
         ),
     )

@@ -69,9 +69,10 @@ class GraphComparer:
                 at=graph.at,
             )
             parts.append(b"".join(side.encoder.graph(head_only)))
-        changes = []
-        for change in compare_messages("GraphProto", *parts):
-            changes.append(replace(change, category="names") if change.path == "name" else change)
+        changes = [
+            replace(change, category="names") if change.path == "name" else change
+            for change in compare_messages("GraphProto", *parts)
+        ]
         positions = self._old.position(old_path, old.at), self._new.position(new_path, new.at)
         self.out.record_changed("graph", new.name, *positions, changes)
         self.bodies(match)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.records import FieldValue, Number, Record
-from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
+from onnxtext.differ.matching.match_lists import match_keys, moved_pairs, unmatched_indices
 from onnxtext.differ.result import Category, FieldChange
 from onnxtext.differ.statement_encoding import rename_tensors
 from onnxtext.printer.quoting import quote_string
@@ -159,8 +159,7 @@ def _list(
         yield from _differences(field.message, before, after, place, category)
     for index in added:
         yield FieldChange(f"{path}[{names[1][index]}]", category, None, _value(new[index]))
-    for position in sorted(moved_entries([old_item for old_item, _ in pairs])):
-        old_item, new_item = pairs[position]
+    for old_item, new_item in moved_pairs(pairs):
         item_category: Category = "order" if category == "model" else category
         place = f"{path}[{names[1][new_item]}]"
         yield FieldChange.moved(place, old_item, new_item, item_category)

@@ -23,7 +23,7 @@ from onnxtext.differ.matching.match_graphs import match_graphs
 from onnxtext.differ.matching.match_lists import (
     by_new_index,
     match_keys,
-    moved_entries,
+    moved_pairs,
     unmatched_indices,
 )
 from onnxtext.differ.model_side import ModelSide
@@ -248,9 +248,7 @@ class Comparer:
         # FunctionProto stores parameters without and with a default in two separate lists.
         for kind in (str, Attribute):
             names = [[n for n in side if isinstance(side[n], kind)] for side in (before, after)]
-            pairs = match_keys(*names)
-            for index in moved_entries([one for one, _ in pairs]):
-                place, new_place = pairs[index]
+            for place, new_place in moved_pairs(match_keys(*names)):
                 path = attribute_path(names[1][new_place])
                 changes.append(FieldChange.moved(path, place, new_place))
         return changes

@@ -12,12 +12,9 @@ from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.differ.collected_changes import NameMap
 from onnxtext.differ.compare_messages import compare_messages
-from onnxtext.differ.compare_values import (
-    ValueComparer,
-    attribute_path,
-    match_attributes,
-)
+from onnxtext.differ.compare_values import ValueComparer, attribute_path
 from onnxtext.differ.graph_lists import replaced_fields
+from onnxtext.differ.matching.match_lists import match_keys, moved_pairs, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import FieldChange, Positions, Rename
 from onnxtext.differ.statement_encoding import StatementEncoder
@@ -109,7 +106,10 @@ class NodeComparer:
     ) -> list[FieldChange]:
         if old.attributes is new.attributes:
             return []
-        pairs, removed, added, moved = match_attributes(old.attributes, new.attributes)
+        names = [[item.name for item in node.attributes] for node in (old, new)]
+        pairs = match_keys(*names)
+        removed, added = unmatched_indices(pairs, len(old.attributes), len(new.attributes))
+        moved = moved_pairs(pairs)
         changes: list[FieldChange] = []
         for index in removed:
             item = old.attributes[index]
@@ -119,7 +119,7 @@ class NodeComparer:
             changes += self._attribute(
                 old.attributes[old_item], new.attributes[new_item], positions, nested
             )
-            if new_item in moved:
+            if (old_item, new_item) in moved:
                 path = attribute_path(new.attributes[new_item].name)
                 changes.append(FieldChange.moved(path, old_item, new_item))
         for index in added:

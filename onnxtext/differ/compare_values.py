@@ -11,7 +11,6 @@ from onnxtext import ast
 from onnxtext.ast.typed_blobs import expand_repetition, list_of_blob
 from onnxtext.differ.collected_changes import Collector
 from onnxtext.differ.compare_messages import compare_messages
-from onnxtext.differ.matching.match_lists import match_keys, moved_entries, unmatched_indices
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange
 from onnxtext.differ.statement_text import (
@@ -306,21 +305,6 @@ def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
     if attribute.type in (ast.AttributeType.TENSORS, ast.AttributeType.SPARSE_TENSORS):
         return replace(attribute, value=None)
     return attribute
-
-
-def match_attributes(
-    old: Sequence[ast.Attribute], new: Sequence[ast.Attribute]
-) -> tuple[list[tuple[int, int]], list[int], list[int], set[int]]:
-    """Match attributes by name.
-
-    Returns:
-        (pairs of old and new indices, old indices of removed attributes, new indices of added
-        attributes, new indices of moved attributes)
-    """
-    pairs = match_keys([item.name for item in old], [item.name for item in new])
-    removed, added = unmatched_indices(pairs, len(old), len(new))
-    out_of_order = {pairs[position][1] for position in moved_entries([one for one, _ in pairs])}
-    return pairs, removed, added, out_of_order
 
 
 def attribute_path(name: str) -> str:

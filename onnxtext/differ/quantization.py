@@ -52,10 +52,8 @@ def find_quantizations(model: Model) -> dict[str, Quantization]:
         for used, scale, zero_point, axis in _uses(node):
             weight, weight_axis = used, axis
             if used not in initializers and used in gathered:
-                weight, weight_axis = (
-                    gathered[used],
-                    None,
-                )  # not `axis`, which counts the axes of Gather's output
+                weight = gathered[used]
+                weight_axis = None  # not `axis`, which counts the axes of Gather's output
             if (
                 weight in initializers
                 and scale in initializers

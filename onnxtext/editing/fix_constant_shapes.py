@@ -15,7 +15,6 @@ from typing import Any
 from onnxtext.ast.model import Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import InferredShapes
@@ -85,16 +84,10 @@ def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElemen
         target = value.numbers() if value is not None else None
         for index, size in enumerate(target or ()):
             if size == old and shape is not None and shape[index : index + 1] == (symbol,):
-                stored = _constant_definition(main, node.inputs[1])
-                return None if stored is None else _set(inferred, stored, index, 0, node)
+                if node.inputs[1] not in main.position:
+                    return None
+                return _set(inferred, main.definition(node.inputs[1])[0], index, 0, node)
     return None
-
-
-def _constant_definition(main: Scope, name: str) -> ValueInfo | Node | None:
-    position = main.position.get(name)
-    if position is None:
-        return None
-    return main.given[name] if position < 0 else main.nodes[position]
 
 
 def _set(

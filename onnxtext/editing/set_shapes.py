@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from onnxtext.ast.compact_form.output_types import place_type
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
@@ -114,15 +115,8 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
             yield value.name, value.type, partial(setattr, value, "type")
     for node in scope.nodes:
         for at, (name, type) in enumerate(zip(node.outputs, node.output_types, strict=False)):
-            if type is None:
-                continue
-
-            def put(type: Type, node: Any = node, at: int = at) -> None:
-                types = list(node.output_types)
-                types[at] = type
-                node.output_types = tuple(types)
-
-            yield name, type, put
+            if type is not None:
+                yield name, type, partial(place_type, node, at)
 
 
 def _renamed_dimensions(old: Shape | None, new: Shape | None) -> dict[str, int | str]:

@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Model, Node
+from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.compare_declared_types import plain_dim
-from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.environment import ShapeEnvironment
-from onnxtext.checker.inference.function_attributes import has_references
+from onnxtext.checker.context.scopes import used_names
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.infer_from_inputs import InferredShapes, infer_shapes
-from onnxtext.editing.rejected_sizes import accepts_sizes, is_checked
 
 _MAX_SHOWN = 8
 _OTHERS = 6
@@ -75,13 +73,13 @@ def trial_failures(
     cache of results of onnx's inference, to which new results are added.
     """
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
-    already_rejected = set(_rejected(infer_shapes(model, {**others, symbol: old}, answers)))
+    failing_before: set[str] | None = None  # nodes that reject the old size, too
     for size in (2 * old, 3 * old, 2 * old + 3):
-        inferred = infer_shapes(model, {**others, symbol: size}, answers)
-        for node, why in _rejected(inferred):
-            if (node, why) not in already_rejected and node not in {
-                other for other, _ in already_rejected
-            }:
+        for node, why in _rejected(infer_shapes(model, {**others, symbol: size}, answers)):
+            if failing_before is None:
+                before = infer_shapes(model, {**others, symbol: old}, answers)
+                failing_before = {rejecting for rejecting, _ in _rejected(before)}
+            if node not in failing_before:
                 message = f"{node} accepts the size {old} of `{symbol}`, but not {size}"
                 yield node, message + (why and f": {why}")
 
@@ -95,17 +93,16 @@ def _symbols(model: Model) -> set[str]:
 def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
     """Yield (description of the node, reason) for each node that rejects the sizes of its inputs.
 
-    The reason is "" if a rule of `rejected_sizes` rejects the sizes.
+    The reason is "" if only the checker rejects the sizes, and onnx's inference accepts them.
     """
     for finding in inferred.inference.findings:
         if finding.code != "onnx-inference-failed":
             item = finding.places[0].item
             yield _node_text(item) if isinstance(item, Node) else "the model", finding.message
-    for scope in inferred.subject.scopes:
-        for view in inferred.inference.visits.get(id(scope), ()):
-            for node in scope.nodes:
-                if not _accepted(node, view):
-                    yield _node_text(node), ""
+    for finding in dimension_conflicts.check(inferred.subject):
+        item = finding.places[0].item
+        if finding.code == "shape-mismatch" and isinstance(item, Node):
+            yield _node_text(item), ""
 
 
 def _node_text(node: Node) -> str:
@@ -113,32 +110,17 @@ def _node_text(node: Node) -> str:
     return f"`{node.op_type}` of `{name}`"
 
 
-def _accepted(node: Node, view: ShapeEnvironment) -> bool:
-    shapes = [_numbers(view, name) for name in node.inputs]
-    values = [view.value(name) if name else None for name in node.inputs]
-    return has_references(node) or accepts_sizes(node, shapes, values)
-
-
-def _numbers(view: ShapeEnvironment, name: str) -> tuple[int, ...] | None:
-    shape = getattr(view.find(name), "shape", None) if name else None
-    if shape is None or not all(isinstance(dim, int) for dim in shape):
-        return None
-    return tuple(shape)
-
-
 def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
     On each path of nodes, the first node with outputs of unknown sizes gets a message. A node whose
-    input sizes are not all checked (see `is_checked`) also gets a message.
+    input sizes are not all checked (see `_is_checked`) also gets a message.
     """
     for scope in inferred.subject.scopes:
         reached = set(names) if scope is inferred.subject.main else None
         unknown: set[str] = set()
-        for index, node in enumerate(scope.nodes):
-            used = set(node.inputs)
-            for child in scope.children.get(index, ()):
-                used.update(_used_names(child))
+        for node in scope.nodes:
+            used = set(used_names(node))
             if reached is not None:
                 if reached.isdisjoint(used):
                     continue
@@ -147,14 +129,25 @@ def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
             if new and unknown.isdisjoint(used):
                 problem = f"the sizes after {_node_text(node)} are unknown"
                 yield f"{problem}, so later nodes may need the old size"
-            elif not is_checked(node):
+            elif not _is_checked(node):
                 yield f"{_node_text(node)} may need the old size: not all input sizes are checked"
             unknown.update(new)
 
 
-def _used_names(scope: Scope) -> Iterator[str]:
-    for node in scope.nodes:
-        yield from node.inputs
-    for children in scope.children.values():
-        for child in children:
-            yield from _used_names(child)
+_CHECKED_DOMAINS = frozenset(("", "ai.onnx.ml", "ai.onnx.preview.training"))
+_CHECKED_OPERATORS = frozenset(
+    (
+        "BiasGelu", "FastGelu", "FusedMatMul", "Gelu", "QLinearAdd", "QLinearAveragePool",
+        "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid",
+        "QLinearSoftmax", "QuickGelu",
+    )
+)  # fmt: skip
+"""Operators of onnxruntime whose input sizes are all checked."""
+
+
+def _is_checked(node: Node) -> bool:
+    """Whether onnx's inference and the checker together check all input sizes of a node."""
+    domain = plain_domain(node.domain)
+    return domain in _CHECKED_DOMAINS or (
+        domain == "com.microsoft" and node.op_type in _CHECKED_OPERATORS
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.git.gitattributes import read_attributes, write_attributes
-from onnxtext.git.repository import Scope, git_error, read_config, run_git
+from onnxtext.git.repository import Scope, git_error, read_config, remove_setting, run_git
 
 
 @contextlib.contextmanager
@@ -55,6 +55,6 @@ def _restore_settings(
         if old.get(name) == current.get(name):
             continue
         if name in current:
-            run_git("config", f"--{scope}", "--unset-all", name)
+            remove_setting(scope, name)
         for value in old.get(name, []):
             run_git("config", f"--{scope}", "--add", name, value)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
+from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import (
     CheckedModel,
@@ -15,6 +15,7 @@ from onnxtext.checker.context.checked_model import (
     plain_domain,
 )
 from onnxtext.checker.context.finding import Finding, Place, quote
+from onnxtext.checker.context.scopes import imported_opsets
 from onnxtext.checker.context.signatures import Schemas, Signature, schema_of
 
 _Imports = Mapping[str, int]
@@ -133,12 +134,8 @@ def _changed_defaults(old: Signature, new: Signature) -> set[str]:
 def _bodies(model: Model) -> dict[FunctionKey, _Body]:
     """Return the main graph and the functions of a model, with the imports that apply to each."""
     result: dict[FunctionKey, _Body] = {
-        function_key(function): (_versions(function.opset_imports), function)
+        function_key(function): (imported_opsets(function.opset_imports), function)
         for function in model.functions
     }
-    result[_MAIN] = _versions(model.opset_imports), model.graph
+    result[_MAIN] = imported_opsets(model.opset_imports), model.graph
     return result
-
-
-def _versions(imports: Sequence[OpsetImport]) -> dict[str, int]:
-    return {plain_domain(item.domain): item.version for item in imports}

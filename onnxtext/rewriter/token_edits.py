@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
+from operator import attrgetter
 
 from onnxtext.format.token_text import decode_token
 from onnxtext.format.tokens_with_comments import CommentedToken, read_tokens
@@ -33,7 +34,7 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         places.update(zip(range(offset, offset + size), range(other, other + size), strict=True))
     parts: list[str] = []
     done = 0
-    for tag, first, last, start, end in _matcher(old, new, _text).get_opcodes():
+    for tag, first, last, start, end in _matcher(old, new, attrgetter("text")).get_opcodes():
         if tag == "equal":
             continue
         if tag == "insert":
@@ -106,7 +107,3 @@ def _matcher(
 ) -> SequenceMatcher[str]:
     texts = list(map(spelling, left)), list(map(spelling, right))
     return SequenceMatcher(None, *texts, autojunk=False)
-
-
-def _text(token: CommentedToken) -> str:
-    return token.text

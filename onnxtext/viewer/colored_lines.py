@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from onnxtext.highlight import classify
@@ -108,7 +108,7 @@ def color_lines(text: str) -> ColoredText:
     lines = result._shown = LineIndex(shown, ENCODING)
     bounds = [(lines.line_start(index), lines.line_end(index)) for index in range(lines.count)]
     result.lines = [shown[start:end] for start, end in bounds]
-    result.kinds = list(_by_line(_with_marks(pieces, result.cuts), bounds))
+    result.kinds = list(_by_line(_with_marks(pieces, result.cuts), bounds, lines.width))
     result.numbers = _numbers(text, result)
     return result
 
@@ -176,11 +176,14 @@ def _with_marks(
 
 
 def _by_line(
-    pieces: Iterable[tuple[str, str]], bounds: list[tuple[int, int]]
+    pieces: Iterable[tuple[str, str]],
+    bounds: list[tuple[int, int]],
+    width_of: Callable[[str], int],
 ) -> Iterator[list[int]]:
     """Yield the tokens of each line as in `ColoredText.kinds`.
 
-    `pieces` has (kind, text) of the tokens; `bounds` has the (start, end) of each line.
+    `pieces` has (kind, text) of the tokens; `bounds` has the (start, end) of each line; `width_of`
+    returns the number of UTF-16 code units of a part of a line.
     """
     line, offset = 0, 0
     found: list[int] = []
@@ -192,7 +195,7 @@ def _by_line(
             following = bounds[line + 1][0] if line + 1 < len(bounds) else end + 1
             part = piece[len(piece) - (end - offset) : len(piece) - (end - min(end, stop))]
             if offset < stop and part:
-                width = _width(part)
+                width = width_of(part)
                 if found and found[-2] == class_index:
                     found[-1] += width
                 else:
@@ -207,10 +210,6 @@ def _by_line(
     for _ in range(line, len(bounds)):
         yield found
         found = []
-
-
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _numbers(text: str, shown: ColoredText) -> list[int]:

@@ -276,14 +276,14 @@ SETTINGS: dict[str, str | bytes] = {
 @pytest.mark.parametrize("kind", SETTINGS)
 def test_odd_settings_are_read_or_reported(tmp_path: Path, kind: str) -> None:
     from onnxtext.cli.command_errors import CommandError
-    from onnxtext.cli.load_settings import read_settings
+    from onnxtext.cli.load_settings import load_project
 
     content = SETTINGS[kind]
     path = tmp_path / "pyproject.toml"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     messages = [str(path)]
     try:
-        read_settings(tmp_path / "m.onnxtxt")
+        load_project(tmp_path / "m.onnxtxt", ())
     except CommandError as refused:
         messages.append(str(refused))
     assert all(str(path) in message and len(message) < 1000 for message in messages)

@@ -266,6 +266,7 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
 @click.option(
     "--domain",
     default="",
+    show_default=False,
     metavar="DOMAIN",
     help="The domain of the operator set. Default: the standard operators.",
 )

@@ -65,7 +65,6 @@ _STEPS = 6
     "--depth",
     type=click.IntRange(min=2),
     default=_STEPS,
-    show_default=True,
     metavar="N",
     help="Show up to N steps of each chain of nodes.",
 )

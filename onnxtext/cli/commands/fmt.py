@@ -88,23 +88,16 @@ def _inputs(
     names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter
 ) -> Iterator[InputFile]:
     """Yield the files, and the texts in directories."""
+
+    def is_wanted(path: Path) -> bool:
+        below = path.relative_to(name).as_posix()
+        return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
+
     for name in dict.fromkeys(names):
         if name == "-" or not Path(name).is_dir():
             yield InputFile.of(name)
-            continue
-        with reporter.reporting(name):
-            files = _files_below(name, exclude)
-            if not files:
-                reporter.summary(f"there is no {SUFFIX} file below {name}")
-            yield from files
-
-
-def _files_below(directory: str, exclude: tuple[str, ...]) -> list[InputFile]:
-    def wanted(path: Path) -> bool:
-        below = path.relative_to(directory).as_posix()
-        return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
-
-    return files_below(Path(directory), (SUFFIX,), wanted)
+        else:
+            yield from files_below(name, (SUFFIX,), reporter, is_wanted)
 
 
 def _format(file: InputFile, reporter: Reporter, *, check: bool, diff: bool, stdout: bool) -> bool:

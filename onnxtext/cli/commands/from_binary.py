@@ -140,7 +140,6 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     "--weights",
     type=click.Choice(["auto", "inline", "section", "store", "safetensors", "none"]),
     default="auto",
-    show_default=True,
     help="Where to write large tensors, strings and lists: to a section at the end of the text; to "
     "a store, a directory beside it with one file per blob; to one safetensors file beside it; "
     "inline; or nowhere, for reading only. auto: a section up to 1 MiB, a store beyond.",
@@ -169,7 +168,6 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     "--inline-limit",
     type=click.IntRange(min=0),
     default=32,
-    show_default=True,
     metavar="N",
     help="Tensors, and lists in attributes, of up to N elements are always inline.",
 )
@@ -177,7 +175,6 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     "--metadata",
     type=click.Choice(["auto", "inline", "section", "none"]),
     default="auto",
-    show_default=True,
     help="Where to write the metadata of nodes and values. section: at the end of the file; "
     "inline: at each statement; auto: like section, but short single entries inline; none: leave "
     "it out.",
@@ -186,7 +183,6 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     "--dialect",
     type=click.Choice(["onnxtext", "onnx"]),
     default="onnxtext",
-    show_default=True,
     help="The language of the text. onnx: only the official syntax, which onnx.parser can read.",
 )
 @click.option(

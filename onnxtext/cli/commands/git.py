@@ -99,7 +99,6 @@ def _attributes_option(help: str) -> Callable[[F], F]:
     "--mode",
     type=_MODE,
     default="textconv",
-    show_default=True,
     help="textconv: binaries stay binaries, diffs show text. filter: git stores text, the working "
     "tree has binaries. source: texts are the source. textconv and filter cannot be combined.",
 )

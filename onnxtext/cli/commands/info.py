@@ -16,12 +16,9 @@ from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_file
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.plurals import count_noun
-from onnxtext.source import Source
 
 if TYPE_CHECKING:
-    from onnxtext.ast.model import Model
     from onnxtext.info import InterfaceValue, ModelSummary, TensorTotals
 
 Cells = list[str]
@@ -65,22 +62,12 @@ def command(files: tuple[str, ...], as_json: bool, reporter: Reporter) -> None:
 
 def _summarize(file: InputFile) -> tuple[str, int, ModelSummary]:
     """Return the name of a file in messages, its size in bytes, and its summary."""
+    from onnxtext.differ import ModelSide
     from onnxtext.info import summarize
 
     data = read_file(file)
-    return file.name, len(data), summarize(_parse(data, file.name))
-
-
-def _parse(data: bytes, name: str) -> Model:
-    from onnxtext.conversion_errors import check_declared_size, lift_binary
-    from onnxtext.syntax.parse import parse_model
-
-    if is_binary(data, name):
-        return lift_binary(data, name)
-    source = Source(decode_text(data, name), name)
-    model = parse_model(source)
-    check_declared_size(model, source)
-    return model
+    side = ModelSide.of_content(data, file.name, base=file.directory)
+    return file.name, len(data), summarize(side.model)
 
 
 # ---- Table ----------------------------------------------------------------------------------

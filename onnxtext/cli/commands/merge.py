@@ -54,7 +54,6 @@ If several statuses apply, the highest is used."""
     "--marker-size",
     type=click.IntRange(1, 1000),
     default=7,
-    show_default=True,
     metavar="N",
     help="Number of characters of a conflict marker.",
 )

@@ -96,7 +96,6 @@ class _Finite(click.FloatRange):
     metavar="N",
     type=click.IntRange(min=0),
     default=0,
-    show_default=True,
     help="Seed of random inputs.",
 )
 @click.option(
@@ -111,7 +110,6 @@ class _Finite(click.FloatRange):
     "--engine",
     type=click.Choice(["onnx", "onnxruntime"]),
     default="onnx",
-    show_default=True,
     help="onnx's reference implementation, or onnxruntime on the CPU, if it is installed.",
 )
 @click.option(
@@ -135,7 +133,6 @@ class _Finite(click.FloatRange):
     metavar="X",
     type=_Finite(0),
     default=1e-4,
-    show_default=True,
     help="Relative tolerance.",
 )
 @click.option(
@@ -143,14 +140,12 @@ class _Finite(click.FloatRange):
     metavar="X",
     type=_Finite(0),
     default=1e-6,
-    show_default=True,
     help="Absolute tolerance.",
 )
 @click.option(
     "--timeout",
     type=_Finite(0, 1_000_000),
     default=600.0,
-    show_default=True,
     metavar="SECONDS",
     help="Stop a model after this time; 0 for no limit.",
 )

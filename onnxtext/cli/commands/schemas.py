@@ -11,7 +11,7 @@ import click
 
 from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.commands.check import report_findings
-from onnxtext.cli.load_settings import read_schema_tables, read_settings
+from onnxtext.cli.load_settings import load_project
 from onnxtext.cli.named_files import output_path
 from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import Reporter
@@ -143,7 +143,8 @@ def _known_schemas(files: tuple[str, ...]) -> Schemas:
     """
     from onnxtext.checker.context.signatures import Schemas
 
-    return Schemas(read_schema_tables(read_settings(None), files))
+    _, tables = load_project(None, files)
+    return Schemas(tables)
 
 
 _schemas_option = click.option(

@@ -82,7 +82,6 @@ def _pattern(
     "--context",
     type=click.IntRange(min=0),
     default=2,
-    show_default=True,
     metavar="N",
     help="The number of neighbors that --find shows on either side.",
 )

@@ -165,7 +165,6 @@ def _referenced(model: Model, job: ConversionJob, embed_external: bool) -> tuple
     "--check/--no-check",
     "checked",
     default=True,
-    show_default=True,
     help="Whether to reject models that violate rules of the ONNX IR (see `onnxtext check`).",
 )
 @click.option(

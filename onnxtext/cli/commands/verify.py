@@ -76,12 +76,8 @@ def _inputs(names: tuple[str, ...], reporter: Reporter) -> Iterator[InputFile]:
     for name in dict.fromkeys(names):
         if not Path(name).is_dir():
             yield InputFile(name, Path(name))
-            continue
-        with reporter.reporting(name):
-            files = files_below(Path(name), SUFFIXES)
-            if not files:
-                reporter.summary(f"there is no .onnx or .onnxtxt file below {name}")
-            yield from files
+        else:
+            yield from files_below(name, SUFFIXES, reporter)
 
 
 def _verify(file: InputFile, results: Results) -> None:

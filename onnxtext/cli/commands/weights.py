@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, read_error
+from onnxtext.cli.command_errors import CommandError, read_errors
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Reporter
@@ -70,7 +69,7 @@ def list_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
 
     results = Results(reporter)
     for name in stores:
-        with reporter.reporting(name), _read_errors(name):
+        with reporter.reporting(name), read_errors(name):
             references = find_references(Path(name))
             for digest, texts in references.users.items():
                 size = (references.store.directory / digest).lstat().st_size
@@ -95,12 +94,12 @@ def verify_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
     for name in stores:
         store = Store(Path(name))
         count = total = damaged = 0
-        with reporter.reporting(name), _read_errors(name):
+        with reporter.reporting(name), read_errors(name):
             names = store.names()
             sizes = [(store.directory / digest).lstat().st_size for digest in names]
             with Progress(color=reporter.colored).counting(name, sum(sizes)) as done:
                 for digest, size in zip(names, sizes, strict=True):
-                    with reporter.reporting(name), _read_errors(name):
+                    with reporter.reporting(name), read_errors(name):
                         try:
                             total += check_blob(store, digest)
                             count += 1
@@ -131,7 +130,7 @@ def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
 
     results = Results(reporter)
     for name in stores:
-        with reporter.reporting(name), _read_errors(name):
+        with reporter.reporting(name), read_errors(name):
             references = find_references(Path(name))
             orphaned = {references.store.directory / digest for digest in references.orphaned}
             old = []
@@ -179,12 +178,3 @@ def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
             continue  # another process has renamed or removed the file
         if now - status.st_mtime > _MIN_AGE_SECONDS:
             yield path, status.st_size
-
-
-@contextmanager
-def _read_errors(name: str) -> Iterator[None]:
-    """Convert an `OSError` in the `with` block to a `CommandError`."""
-    try:
-        yield
-    except OSError as error:
-        raise read_error(error, name) from None

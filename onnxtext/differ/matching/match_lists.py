@@ -26,15 +26,20 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
     return [(places[key].pop(), index) for index, key in enumerate(new) if places.get(key)]
 
 
-def moved_entries(order: Sequence[int]) -> set[int]:
-    """Return the indices in `order` of the moved entries.
+def moved_pairs(pairs: Pairs) -> Pairs:
+    """Return the pairs of moved entries; `pairs` and the result have the order of the new list.
 
-    `order` has the old index of each entry, in the new order. The entries of a longest increasing
-    subsequence count as unmoved, all other entries as moved. The time is O(n log n).
+    The entries of a longest subsequence with increasing old indices count as unmoved, all other
+    entries as moved. The time is O(n log n).
     """
+    order = [old_index for old_index, _ in pairs]
     if all(map(lt, order, islice(order, 1, None))):
-        return set()
-    return {index for index, kept in enumerate(longest_increasing_subsequence(order)) if not kept}
+        return []
+    return [
+        pair
+        for pair, kept in zip(pairs, longest_increasing_subsequence(order), strict=True)
+        if not kept
+    ]
 
 
 def unmatched_indices(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:
@@ -76,7 +81,7 @@ def walk_pairs(
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the
         new index None; an added entry has the old index None.
     """
-    out_of_order = {pairs[index][1] for index in moved_entries([one for one, _ in pairs])}
+    out_of_order = {new for _, new in moved_pairs(pairs)}
     partner = {new: old for old, new in pairs}
     image = dict(pairs)
     removed: dict[int, list[int]] = {}  # by the new index of the matched predecessor

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
+from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.differ.result import (
     FieldChange,
     Group,
@@ -43,6 +44,11 @@ class DiffLine(NamedTuple):
 
     mark: str
     text: str
+
+    def content(self) -> str:
+        """Return the line with its mark, without control characters."""
+        shown = escape_controls(self.text)
+        return f"@@ {shown} @@" if self.mark == "@" else f"{self.mark}{shown}"
 
 
 MAX_ITEMS = 40

@@ -49,23 +49,15 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
     size = 0
     left_out = 0
     for hunk in hunks_of_items(diff, every=every):
-        text = "\n".join(
-            [
-                f"@@ {escape_controls(line)} @@" if sign == "@" else _line(sign, line)
-                for sign, line in hunk.lines
-            ]
-        )
+        # GitHub highlights lines that begin with `!` as changes.
+        lines = [line._replace(mark="!") if line.mark == "~" else line for line in hunk.lines]
+        text = "\n".join([line.content() for line in lines])
         size += len(text) + 1
         if size > MAX_CHARACTERS:
             left_out += 1
         else:
             parts.append(text)
     return "\n".join(parts), left_out
-
-
-def _line(sign: str, text: str) -> str:
-    """Format a line; replace the mark `~` by `!`, which GitHub highlights as a change."""
-    return f"{'!' if sign == '~' else sign}{escape_controls(text)}"
 
 
 def inline_code(text: str) -> str:

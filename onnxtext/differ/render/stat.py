@@ -63,14 +63,8 @@ def _operators(diff: ModelDiff) -> list[str]:
     ]
     cells.insert(0, ("operator", "before", "after", "difference"))
     widths = [max(len(row[column]) for row in cells) for column in range(4)]
-    return [
-        "",
-        *[
-            f" {row[0]:<{widths[0]}} | "
-            + " | ".join(
-                [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
-            )
-            for row in cells
-        ],
-        "",
-    ]
+    lines = []
+    for name, *numbers in cells:
+        columns = [f"{cell:>{width}}" for cell, width in zip(numbers, widths[1:], strict=True)]
+        lines.append(" | ".join([f" {name:<{widths[0]}}", *columns]))
+    return ["", *lines, ""]

@@ -26,13 +26,8 @@ def render(diff: ModelDiff, *, color: bool = False, every: bool = False) -> str:
         _colorize(f"+++ {escape_controls(diff.new_label)}", "1", color),
     ]
     for hunk in parts:
-        for sign, text in hunk.lines:
-            shown = (
-                f"@@ {escape_controls(text)} @@"
-                if sign == "@"
-                else f"{sign}{escape_controls(text)}"
-            )
-            lines.append(_colorize(shown, _COLORS.get(sign, ""), color))
+        for line in hunk.lines:
+            lines.append(_colorize(line.content(), _COLORS.get(line.mark, ""), color))
     if diff.verdict in ("stored-differently", "names-differ"):
         lines.append(f"# {VERDICTS[diff.verdict]}")
     return "\n".join(lines) + "\n"

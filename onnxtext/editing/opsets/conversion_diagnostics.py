@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
@@ -76,40 +76,28 @@ def remark_diagnostics(
         source: the text of the model; None for a binary model.
         file: the name of a binary model.
     """
-    chosen = list(remarks)
+    diagnostics = []
+    for remark in remarks:
+        hidden = len(remark.places) - _MAX_PLACES
+        more = (f"and {count_noun(hidden, 'more place')}",) if hidden > 0 else ()
+        diagnostic = Diagnostic(
+            remark.code, remark.summary(), remark.severity, notes=more, help=remark.help
+        )
+        diagnostics.append((diagnostic, remark.places[:_MAX_PLACES]))
     if source is not None:
-        places = TextPlaces(source, subject)
-        return [_in_text(remark, source, places) for remark in chosen]
+        spans = TextPlaces(source, subject)
+        return [
+            replace(
+                diagnostic,
+                source=source,
+                labels=tuple([Label(spans.span(place), place.label) for place in places]),
+            )
+            for diagnostic, places in diagnostics
+        ]
     paths = ModelPaths(subject)
-    return [_with_path(remark, paths, file) for remark in chosen]
-
-
-def _in_text(remark: Remark, source: Source, places: TextPlaces) -> Diagnostic:
-    labels = [Label(places.span(place), place.label) for place in remark.places[:_MAX_PLACES]]
-    return Diagnostic(
-        remark.code,
-        remark.summary(),
-        remark.severity,
-        source=source,
-        labels=tuple(labels),
-        notes=_more(remark),
-        help=remark.help,
-    )
-
-
-def _with_path(remark: Remark, paths: ModelPaths, file: str | None) -> Diagnostic:
-    others = remark.places[1:_MAX_PLACES]
-    return Diagnostic(
-        remark.code,
-        remark.summary(),
-        remark.severity,
-        path=(paths.path(remark.places[0]) if remark.places else "") or "model",
-        notes=(*[f"also {paths.path(place)}" for place in others], *_more(remark)),
-        help=remark.help,
-        file=file,
-    )
-
-
-def _more(remark: Remark) -> tuple[str, ...]:
-    hidden = len(remark.places) - _MAX_PLACES
-    return (f"and {count_noun(hidden, 'more place')}",) if hidden > 0 else ()
+    result = []
+    for diagnostic, places in diagnostics:
+        path, *others = [paths.path(place) for place in places] or [""]
+        notes = (*[f"also {other}" for other in others], *diagnostic.notes)
+        result.append(replace(diagnostic, path=path or "model", notes=notes, file=file))
+    return result

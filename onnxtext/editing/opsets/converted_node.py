@@ -17,7 +17,8 @@ from onnxtext.ast.tensors_and_attributes import (
     Reference,
     Tensor,
 )
-from onnxtext.ast.types import DecoratedDim, TensorType, Type
+from onnxtext.ast.types import TensorType, Type
+from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.editing.nodes import put_attribute
@@ -217,7 +218,7 @@ class NodeConversion:
         type = self.facts.type(self.graph.scope, name)
         if not isinstance(type, TensorType) or type.shape is None:
             return None
-        return tuple([dim.value if isinstance(dim, DecoratedDim) else dim for dim in type.shape])
+        return tuple(map(plain_dim, type.shape))
 
     def rank(self, name: str) -> int | None:
         """Return the rank of a value; None if it is unknown."""

@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from onnxtext.ast.map_names import map_all_names
 from onnxtext.ast.model import Fragment, Function, Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.ast.visit import nested_graphs, walk_graphs
+from onnxtext.ast.visit import list_graphs
 from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import NodeConversion
@@ -39,11 +40,10 @@ def inline(conversion: NodeConversion) -> int:
     attributes = {attribute.name: attribute for attribute in conversion.node.attributes}
     for attribute in conversion.node.attributes:
         conversion.check_given(attribute)
+    map_all_names(body, lambda name: names.get(name, name))
     for node in body.nodes:
-        copy = replace(node)
-        _rename(copy, names)
-        _substitute(copy, attributes, conversion.old)
-        conversion.before.append(copy)
+        _substitute(node, attributes, conversion.old)
+    conversion.before += body.nodes
     _keep_statement(conversion)
     conversion.add_note(
         "its function body replaces it, because the operator exists only since version "
@@ -144,7 +144,7 @@ def _names(conversion: NodeConversion, body: Function) -> dict[str, str]:
     for value, name in zip(body.outputs, conversion.node.outputs, strict=False):
         if name:
             names[value.name] = name
-    for scope in [body, *[g for n in body.nodes for g in walk_graphs(n)]]:
+    for scope in list_graphs(body):
         for value in scope.inputs if isinstance(scope, Graph) else ():
             names.setdefault(value.name, conversion.facts.fresh(value.name))
         for node in scope.nodes:
@@ -152,17 +152,6 @@ def _names(conversion: NodeConversion, body: Function) -> dict[str, str]:
                 if name and name not in names:
                     names[name] = conversion.facts.fresh(name)
     return names
-
-
-def _rename(node: Node, names: dict[str, str]) -> None:
-    """Rename the values of a node, also in its nested graphs."""
-    node.inputs = tuple([names.get(name, name) for name in node.inputs])
-    node.outputs = tuple([names.get(name, name) for name in node.outputs])
-    for graph in nested_graphs((node,)):
-        for value in (*graph.inputs, *graph.outputs, *graph.values):
-            value.name = names.get(value.name, value.name)
-        for inner in graph.nodes:
-            _rename(inner, names)
 
 
 def _substitute(node: Node, attributes: dict[str, Attribute], signature: Signature) -> None:

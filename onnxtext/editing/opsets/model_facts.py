@@ -115,14 +115,10 @@ class ModelFacts:
 
         In a function, the result is the declared type, because inferred types depend on the call.
         """
-        owner: Scope | None = scope
-        while owner is not None:
+        for owner in (scope, *[outer for outer, _ in scope.outer()]):
             result = self._types_in(owner).get(name)
-            if result is not None:
+            if result is not None or name in owner.position:
                 return result
-            if name in owner.position:
-                return None
-            owner = owner.parent or owner.main_graph
         return None
 
     def _types_in(self, scope: Scope) -> dict[str, Type]:
@@ -195,9 +191,8 @@ class ModelFacts:
 
     def constant(self, scope: Scope, name: str) -> tuple[TensorType, tuple[Number, ...]] | None:
         """Return the type and the elements of a small constant; None for other values."""
-        owner: Scope | None = scope
-        while owner is not None and name not in owner.position:
-            owner = owner.parent or owner.main_graph
+        owners = (scope, *[outer for outer, _ in scope.outer()])
+        owner = next((each for each in owners if name in each.position), None)
         if owner is None or (not owner.is_graph and owner.position[name] == GIVEN):
             return None
         position = owner.position[name]

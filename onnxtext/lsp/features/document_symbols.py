@@ -117,10 +117,8 @@ class _Outline:
             symbols = [graph for graph in symbols if graph not in inner]
             for _, span in inner:
                 section_span = enclosing_span(section_span, span)
-            ranges, children = (
-                (self._range(section_span), self._range(name)),
-                [row for row, _ in inner],
-            )
+            ranges = self._range(section_span), self._range(name)
+            children = [row for row, _ in inner]
             kind = t.SymbolKind.Namespace
             sections.append(_symbol(section.keyword, kind, "section", *ranges, children))
         return [row for row, _ in symbols] + sections

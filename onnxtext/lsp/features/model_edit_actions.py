@@ -186,9 +186,8 @@ def _reasons(error: OnnxTextError) -> str:
     """
     shown = []
     for item in error.diagnostics[:_MAX_REASONS]:
-        span = item.span
-        line = "" if item.source is None or span is None else item.source.position(span.start).line
-        shown.append(f"line {line}: {item.message}" if line else item.message)
+        line = "" if item.position is None else f"line {item.position.line}: "
+        shown.append(line + item.message)
     hidden = len(error.diagnostics) - len(shown)
     return "\n".join([*shown, f"and {hidden} more"] if hidden > 0 else shown)
 

@@ -17,6 +17,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from onnxtext.tensor.blobs import Blobs
 from onnxtext.wire.reader import WireError
 from onnxtext.wire.writer import LENGTH
 
@@ -60,15 +61,12 @@ def _has_all_blobs(model: Model, text: str, versions: Sequence[Model]) -> bool:
     stores = [place for version in versions for place in version.places]
     has_all_stores = all(place in model.places for place in stores)
     for digest in set(BLOB.findall(text)):
-        if not _holds(model, digest) and (
-            not has_all_stores or any(_holds(version, digest) for version in versions)
+        if not Blobs(model.resources).knows(digest) and (
+            not has_all_stores
+            or any(Blobs(version.resources).knows(digest) for version in versions)
         ):
             return False
     return True
-
-
-def _holds(model: Model, digest: str) -> bool:
-    return any(name.startswith(digest) or digest.startswith(name) for name in model.resources)
 
 
 def agrees_with_model_merge(
