@@ -56,7 +56,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
     used = {formal.type for formal in (*result.inputs, *result.outputs)}
     result.constraints = {name: types for name, types in result.constraints.items() if name in used}
     result.attributes = [
-        _attribute(item) for _, item in sorted(schema.attributes.items()) if item.name
+        convert_attribute(item) for _, item in sorted(schema.attributes.items()) if item.name
     ]
     result.others = "" in schema.attributes
     return result
@@ -109,7 +109,7 @@ def _field(item: Any, name: str, other: str) -> Any:
     return getattr(item, name) if hasattr(item, name) else getattr(item, other)
 
 
-def _attribute(formal: Any) -> FormalAttribute:
+def convert_attribute(formal: Any) -> FormalAttribute:
     """Convert a formal attribute with its default; a default that cannot be read is left out."""
     kind = AttributeType[str(formal.type).rpartition(".")[2].upper()]
     default = _field(formal, "default_value", "_default_value")

@@ -8,14 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Graph
 from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
-from onnxtext.ast.tensors_and_attributes import Float32
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.printer import print_attribute
-from onnxtext.printer.quoting import quote_string
-from onnxtext.tensor.float_literals import float32_text
+from onnxtext.schemas.convert_schemas import convert_attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +72,7 @@ def _of_onnx(schema: Any) -> Details:
         [formal.description for formal in schema.inputs],
         [formal.description for formal in schema.outputs],
         {
-            name: AttributeDetails(item.description, _onnx_default(item))
+            name: AttributeDetails(item.description, _default(convert_attribute(item)))
             for name, item in schema.attributes.items()
         },
     )
-
-
-def _onnx_default(formal: Any) -> str:
-    import onnx
-
-    proto = formal.default_value
-    if not proto.name and proto.type == onnx.AttributeProto.UNDEFINED:
-        return ""
-    return literal(onnx.helper.get_attribute_value(proto))
-
-
-def literal(value: object) -> str:
-    """Format a number, string or list in onnxtext syntax; return `…` for other values."""
-    match value:
-        case bytes():
-            return quote_string(to_text(value))
-        case float():
-            return float32_text(Float32.of(value).bits, point=True)
-        case int():
-            return str(value)
-        case list() | tuple():
-            return f"[{', '.join(map(literal, value))}]"
-    return "…"
