@@ -15,6 +15,7 @@ import onnxtext
 from onnxtext import Diagnostic
 from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.registry import families
+from onnxtext.checker.rules import operators
 from tests.checker.models import codes, errors, text
 
 MANY = """\
@@ -277,6 +278,32 @@ def test_select_and_ignore_choose_rules() -> None:
     assert not onnxtext.check(text("y = Rellu (x)"), ignore=["op-unknown"])
     assert not onnxtext.check(text("y = Rellu (x)"), ignore=["all"])
     assert not onnxtext.check(lint, select=["value-unused"], ignore=["all", "value-unused"])
+
+
+def test_a_node_without_outputs_is_checked_if_the_rules_about_operators_are_ignored() -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Split", ["x"], [], axis=0)],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [4])],
+        [helper.make_tensor_value_info("x", 1, [4])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
+    ignored = [rule.code for rule in operators.RULES]
+    found = onnxtext.check(model, ignore=[*ignored, "shape-mismatch", "onnx-inference-failed"])
+    assert not [item for item in found if item.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ("y = Optional (x, x)", "takes at most 1 input, not 2"),
+        ("y, h, c = GRU <hidden_size = 4> (x, x, x)", "has at most 2 outputs, not 3"),
+        ("y = Dropout (x, , , x)", "takes 1 to 3 inputs, not 4"),
+    ],
+)
+def test_wrong_counts_are_described(node: str, expected: str) -> None:
+    (found,) = [item for item in onnxtext.check(text(node)) if item.code.endswith("put-count")]
+    assert found.message.endswith(expected)
 
 
 def hostile_models() -> dict[str, str]:

@@ -118,6 +118,13 @@ def test_the_assumed_version_is_reported() -> None:
     assert finding.help
 
 
+def test_only_the_newest_version_is_tried_for_large_fragments() -> None:
+    nodes = "\n".join(f"v{index} = Relu (x)" for index in range(5_000))
+    (finding,) = onnxtext.check(f"{nodes}\ny = Relu (x, x)")
+    newest = onnx.defs.onnx_opset_version()
+    assert finding.notes[-2] == f"checked with version {newest} of the standard operators"
+
+
 def test_graphs_of_real_models_have_no_findings_without_headers() -> None:
     """No false alarms for graphs of any version."""
     for file in wheel_models():

@@ -46,7 +46,8 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
         newest = newest_versions()[""]
         schemas = Schemas(options.tables)
         versions = {domain: schemas.newest(domain) or 1 for domain in schemas.domains()}
-        for version in _versions(CheckedModel(fragment, options), newest):
+        tried = _versions(CheckedModel(fragment, options), newest)
+        for version in tried:
             opsets = {**versions, "": version}
             subject = CheckedModel(fragment, replace(options, assumed=opsets))
             findings = run_enabled_rules(subject)
@@ -57,7 +58,10 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
                 break
         assert best is not None
         _, version, subject, findings = best
-        return subject, [_with_note(item, version) for item in findings]
+        note = f"checked with version {version} of the standard operators"
+        if len(tried) > 1:
+            note += ", which gives the fewest errors"
+        return subject, [_with_note(item, note) for item in findings]
 
 
 def _versions(subject: CheckedModel, newest: int) -> list[int]:
@@ -73,10 +77,7 @@ def _versions(subject: CheckedModel, newest: int) -> list[int]:
     return [newest, *sorted({since - 1 for since in changes if 1 < since <= newest}, reverse=True)]
 
 
-def _with_note(finding: Finding, version: int) -> Finding:
+def _with_note(finding: Finding, note: str) -> Finding:
     if finding.code not in _ABOUT_OPERATORS:
         return finding
-    note = (
-        f"checked with version {version} of the standard operators, which gives the fewest errors"
-    )
     return finding._replace(notes=(*finding.notes, note))

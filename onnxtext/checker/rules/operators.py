@@ -244,6 +244,8 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
         expected = count_noun(min_count, kind)
     elif max_count >= 1 << 30:
         expected = f"{min_count} or more {kind}s"
+    elif min_count == 0:
+        expected = f"at most {count_noun(max_count, kind)}"
     else:
         expected = f"{min_count} to {max_count} {kind}s"
     place = Place(node, (f"{kind}s",) if count else ())

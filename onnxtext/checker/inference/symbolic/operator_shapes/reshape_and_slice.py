@@ -312,7 +312,7 @@ def split(call: OperatorCall) -> Shapes:
     shape, axis = call.shape(0), call.axis("axis", 0)
     parts = call.integers("split", 1)
     count = len(call.node.outputs)
-    if shape is None or axis is None:
+    if shape is None or axis is None or not count:
         return ()
     axis_size = shape[axis]
     if parts is not None and len(parts) != count:
@@ -326,7 +326,7 @@ def split(call: OperatorCall) -> Shapes:
         sizes: Extents = parts
     elif call.has_input(1) or parts is not None:
         sizes = (None,) * count
-    elif count and call.integer("num_outputs", 0) == count:
+    elif call.integer("num_outputs", 0) == count:
         # The last part is smaller if the dimension is not a multiple of the number of parts.
         size = quotient_rounded_up(axis_size, count)
         sizes = (*(size,) * (count - 1), minus(axis_size, times(size, count - 1)))
