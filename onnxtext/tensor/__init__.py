@@ -11,6 +11,7 @@ literal, or the bytes of one field. Import from its modules, for example:
 * ``format_elements``: bytes to rows of text.
 * ``varints``: packed protobuf varints.
 * ``blobs``: data that a text refers to by its digest.
+* ``number_spellings``: numbers in the spellings of other languages, and the errors for them.
 * ``errors``: ``LiteralError``, the exception for invalid literals.
 """
 

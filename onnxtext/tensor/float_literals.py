@@ -22,6 +22,7 @@ from onnxtext.tensor.element_types import ElementType
 from onnxtext.tensor.errors import LiteralError, shorten
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, values_of
 from onnxtext.tensor.lazy_numpy import np
+from onnxtext.tensor.number_spellings import not_a_float
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -77,7 +78,7 @@ def float64_bits(text: str) -> int:
     same errors.
     """
     if _FLOAT.fullmatch(text) is None:
-        raise _not_a_float(text)
+        raise not_a_float(text)
     minus = text[0] == "-"
     magnitude = text[minus:].lower()
     if magnitude[0] == "n":
@@ -160,7 +161,7 @@ def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
 def _float_bits(form: FloatFormat, text: str) -> int:
     """Return the code of one literal in the format `form`; raise `LiteralError` without a code."""
     if _FLOAT.fullmatch(text) is None:
-        raise _not_a_float(text)
+        raise not_a_float(text, narrow=form.bits < 32)
     minus = text[0] == "-"
     magnitude = text[minus:].lower()
     if magnitude[0] == "n":
@@ -258,27 +259,6 @@ def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
             help=f"nan is nan(0x{nan:x}); the smallest bits of a nan are 0x{infinity + 1:x}",
         )
     return bits | (sign if minus else 0)
-
-
-def _not_a_float(text: str) -> LiteralError:
-    """Return the error for text that is not a floating-point literal."""
-    fix = None
-    if re.fullmatch(r"-?\.[0-9].*", text):
-        fix = f"write a digit before the point: {text.replace('.', '0.', 1)}"
-    elif text[:1] == "+":
-        fix = f"remove the plus sign: {text[1:]}"
-    elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
-        fix = "write the sign directly before the digits"
-    elif re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?[eE][+-]?", text):
-        fix = "write digits after the e"
-    elif re.fullmatch(r"-?0[xX][0-9a-fA-F]+", text):
-        fix = f"write {text}p0 for the value"
-        digits = text.lstrip("-")
-        if 0x7F800000 < int(digits, 16) < 0x80000000:
-            fix += f" or {text[: -len(digits)]}nan({digits}) for the bits of a nan"
-    elif re.fullmatch(r"-?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?", text):
-        fix = f"remove the underscores: {text.replace('_', '')}"
-    return LiteralError(f"expected a number, found {shorten(text)}", length=len(text), help=fix)
 
 
 def _overflow(name: str, text: str) -> LiteralError:

@@ -24,6 +24,7 @@ from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.literal_brackets import BLANKS, Elements, preceding_offsets
+from onnxtext.tensor.number_spellings import not_a_float, not_an_int, other_spelling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,6 +46,7 @@ def _numpy_raises() -> bool:
 
 
 T = TypeVar("T")
+Range = tuple[int, int]
 
 
 class _Memo(dict[str, T]):
@@ -80,25 +82,32 @@ def read_each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
         raise elements.located(tokens.index(memo.failed), error) from None
 
 
-def one_int(text: str, low: int, high: int, *, hexadecimal: bool = True) -> int:
+def one_int(
+    text: str, low: int, high: int, *, hexadecimal: bool = True, shown: Range | None = None
+) -> int:
     """Return the value of one integer literal, which must be from `low` to `high`.
 
-    A hexadecimal literal such as ``0x7f`` is allowed only if `hexadecimal` is true.
+    A hexadecimal literal such as ``0x7f`` is allowed only if `hexadecimal` is true. Errors mention
+    the range `shown`; None for `low` and `high`.
     """
     match = _INTEGER.fullmatch(text)
     if match is None or (match[3] and not hexadecimal):
-        raise _not_an_int(text)
+        raise not_an_int(text)
     digits, base = (match[2], 10) if match[2] else (match[3], 16)
     digits = digits.lstrip("0") or "0"
     value = int(digits, base) if len(digits) <= 20 else 1 << 99  # int() rejects very long texts
     if match[1]:
         value = -value
     if not low <= value <= high:
-        raise LiteralError(f"expected {low} to {high}, found {shorten(text)}", length=len(text))
+        least, greatest = shown or (low, high)
+        message = f"expected {least} to {greatest}, found {shorten(text)}"
+        raise LiteralError(message, length=len(text), code="integer-out-of-range")
     return value
 
 
-def read_ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = True) -> NDArray[Any]:
+def read_ints(
+    elements: Elements, low: int, high: int, *, hexadecimal: bool = True, shown: Range | None = None
+) -> NDArray[Any]:
     """Read integers, which must be from `low` to `high`.
 
     Args:
@@ -106,6 +115,7 @@ def read_ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = Tr
         low: The minimum.
         high: The maximum.
         hexadecimal: Whether ``0x7f`` and ``-0x80`` are allowed.
+        shown: The range that errors mention; None for `low` and `high`.
 
     Returns:
         An int64 array, or a uint64 array if `high` does not fit in int64. Negative integers in a
@@ -115,7 +125,7 @@ def read_ints(elements: Elements, low: int, high: int, *, hexadecimal: bool = Tr
     values = _plain_ints(elements.data, dtype, low, high)
     if values is not None:
         return values
-    convert = functools.partial(one_int, low=low, high=high, hexadecimal=hexadecimal)
+    convert = functools.partial(one_int, low=low, high=high, hexadecimal=hexadecimal, shown=shown)
     found = read_each(elements, convert)
     if dtype is np.uint64 and low < 0:
         found = [value & 0xFFFFFFFFFFFFFFFF for value in found]
@@ -146,7 +156,7 @@ def read_narrow_floats(elements: Elements, element: ElementType) -> NDArray[np.u
 
 
 def narrow_typed(
-    elements: Elements, element: ElementType, low: int, high: int
+    elements: Elements, element: ElementType, low: int, high: int, shown: Range
 ) -> NDArray[np.int64]:
     """Read floats of at most 16 bits; return the entry of each in ``int32_data``.
 
@@ -156,13 +166,16 @@ def narrow_typed(
         element: The element type.
         low: The minimum of bare integers.
         high: The maximum of bare integers.
+        shown: The range that errors mention.
     """
     if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
-        return read_ints(elements, low, high)
+        return read_ints(elements, low, high, shown=shown)
     convert = functools.partial(narrow_bits, element)
 
     def entry(text: str) -> int:
-        return one_int(text, low, high) if re.fullmatch("-?[0-9]+", text) else convert(text)
+        if re.fullmatch("-?[0-9]+", text):
+            return one_int(text, low, high, shown=shown)
+        return convert(text)
 
     fast = functools.partial(_plain_codes, name=element.name, convert=convert)
     return _bits(elements, np.int64, fast, entry)
@@ -217,27 +230,13 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
     """Return the texts of the parts of one complex number; for `pairs`, see `read_complexes`."""
     match = _COMPLEX.fullmatch(text)
     if match is None:
+        if other_spelling(text) is not None:
+            raise not_a_float(text)
         message = f"expected a complex number, found {shorten(text)}"
         raise LiteralError(message, 0, len(text), "write both parts, as 1.0+2.0j")
     if match[2] is None:
         return (match[1], "0") if pairs else (match[1],)
     return match[1], match[2].removeprefix("+")
-
-
-def _not_an_int(text: str) -> LiteralError:
-    """Return the error for text that is not an integer."""
-    fix = None
-    if text[:1] == "+":
-        fix = f"remove the plus sign: {text[1:]}"
-    elif re.fullmatch(r"-?[0-9]+\.0*", text):
-        fix = f"remove the decimal point: {text[: text.index('.')]}"
-    elif re.fullmatch(r"-[ \t\n\v\f\r].*", text):
-        fix = "write the sign directly before the digits"
-    elif re.fullmatch(r"-?[0-9][0-9_]*", text):
-        fix = f"remove the underscores: {text.replace('_', '')}"
-    elif text in ("true", "false"):
-        fix = f"write {int(text == 'true')}"
-    return LiteralError(f"expected an integer, found {shorten(text)}", 0, len(text), fix)
 
 
 def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:

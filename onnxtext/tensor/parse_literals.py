@@ -224,8 +224,8 @@ def parse_floats(text: str) -> bytes:
 
 
 def _range(element: ElementType) -> tuple[int, int]:
-    """Return the least and the greatest value of an integer type."""
-    if element.kind == "uint":
+    """Return the least and the greatest value of an integer type, or code of a float type."""
+    if element.kind in ("uint", "float"):
         return 0, (1 << element.bits) - 1
     return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
 
@@ -263,9 +263,9 @@ def _typed_entries(element: ElementType, elements: Elements) -> NDArray[Any]:
     if element.kind == "bool":
         return _typed_bools(elements)
     if element.kind != "float":
-        return number_lists.read_ints(elements, *_typed_range(element))
+        return number_lists.read_ints(elements, *_typed_range(element), shown=_range(element))
     if element.bits < 32:
-        return number_lists.narrow_typed(elements, element, *_typed_range(element))
+        return number_lists.narrow_typed(elements, element, *_typed_range(element), _range(element))
     return (
         number_lists.read_floats(elements)
         if element.name == "float"
@@ -285,14 +285,14 @@ def _raw_bytes(element: ElementType, values: NDArray[Any]) -> bytes:
 def _typed_bools(elements: Elements) -> NDArray[Any]:
     """Read integers, and ``true`` and ``false`` as 1 and 0."""
     if b"t" not in elements.data and b"f" not in elements.data:
-        return number_lists.read_ints(elements, *_INT32)
+        return number_lists.read_ints(elements, *_INT32, shown=(0, 1))
     if not any(digit in elements.data for digit in b"0123456789"):
         return number_lists.read_bools(elements)
 
     def entry(text: str) -> int:
         if text in ("true", "false"):
             return number_lists.one_bool(text)
-        return number_lists.one_int(text, *_INT32)
+        return number_lists.one_int(text, *_INT32, shown=(0, 1))
 
     return np.array(number_lists.read_each(elements, entry), np.int64)
 

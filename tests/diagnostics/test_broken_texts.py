@@ -24,7 +24,7 @@ NUMBERS = [
     (header("opset_import: [5%]"), (2, 18), "`5%` is not a whole number", None),
     (node("  y = Op <a = 1*> (x)"), (3, 15), "`1*` is not a number", "a = 1>"),
     (node("  y = Op <a = [1, 0!]> (x)"), (3, 19), "`0!` is not a number", "[1, 0]"),
-    (node("  y = Op <a = 0b11> (x)"), (3, 15), "`0b11` is not a number", None),
+    (node("  y = Op <a = 0b11> (x)"), (3, 15), "`0b11` is not a number", "a = 3>"),
     (value("float w = -x"), (3, 13), "`-x` is not a number", None),
     (value("float[2] w = {1, ½}"), (3, 20), "`½` is not a number", None),
     (value("float[2] w = [1, 5%]"), (3, 20), "`5%` is not a number", None),
@@ -165,7 +165,7 @@ UNMENDED = {
     ),
     "a word as data": (
         value("float w = None"), (3, 13),
-        "incomplete statement: expected numbers in braces, `{…}` or `(` after `None`",
+        "`None` is not a value",
     ),
     "a field of a tensor with the wrong data": (
         value("float[2] w = raw_data{1}"), (3, 16), "the data of `raw_data` has the wrong form",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from onnxtext.ast.byte_strings import to_bytes
@@ -10,15 +11,42 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Number
 from onnxtext.ast.tensors_and_attributes import Blob, DataFile, Reference
 from onnxtext.syntax.actions.graphs_and_nodes import graph
+from onnxtext.syntax.actions.lists import list_items
 from onnxtext.syntax.actions.registry import ACTIONS, action, located
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.actions.types import decorated
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.tensor.float_literals import FLOAT_PATTERN
+from onnxtext.tensor.number_spellings import not_a_float
 
 
 @action
 def element(value: Any) -> Any:
     """Return the value of an attribute or of one list item; encode a string as bytes."""
     return to_bytes(value) if type(value) is str else value
+
+
+@action
+def repeated_numbers(token: Token) -> list[Number]:
+    """Return the numbers before the `...` in the token `[0, ...]`.
+
+    Raises:
+        SemanticError: the list does not end in `...`, or an item is not a number.
+    """
+    items = list(list_items(token))
+    if items.pop() != "..." or not items:
+        raise SemanticError(
+            "a list whose type has a length must end in `...`",
+            token=token,
+            help="remove the length after the type, or write `...` after the last item",
+        )
+    for item in items:
+        if _FLOAT.fullmatch(item) is None:
+            raise from_literal(not_a_float(item), item)
+    return [Number(item) for item in items]
+
+
+_FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
 
 
 @action

@@ -17,7 +17,8 @@ from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS, action
 from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.float_literals import float32_bits
+from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits
+from onnxtext.tensor.number_spellings import not_an_int, other_spelling, whole_number
 from onnxtext.tensor.parse_literals import parse_floats, parse_ints
 
 _TYPES = {kind.name.lower(): kind for kind in ast.AttributeType}
@@ -54,6 +55,7 @@ CLASSES: dict[type, ast.AttributeType] = {
 }
 """Maps the classes of attribute values other than numbers to their attribute types."""
 _NO_REFERENCES = "a list cannot hold references to attribute parameters"
+_FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
 _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
 
@@ -198,30 +200,6 @@ def repeated_attribute(
     return ast.Attribute(name, declared, repeated, tuple(decorators or ()))
 
 
-def repeated_numbers(token: str) -> list[ast.Number]:
-    """Return the numbers before the `...` in the token `[0, ...]`.
-
-    Raises:
-        SemanticError: the list does not end in `...`, or an item is not a number.
-    """
-    texts = [text.strip(" \t\n\v\f\r") for text in token[1:-1].split(",")]
-    if texts.pop() != "..." or not texts:
-        raise SemanticError(
-            "a list whose type has a length must end in `...`",
-            token=token,
-            help="remove the length after the type, or write `...` after the last item",
-        )
-    for text in texts:
-        if _NUMBER.fullmatch(text) is None:
-            raise SemanticError(f"`{text}` is not a number", token=token)
-    return [ast.Number(text) for text in texts]
-
-
-_NUMBER = re.compile(
-    r"-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|inf|infinity|nan(?:\(0x[0-9A-Fa-f]+\))?)", re.I
-)
-
-
 def _blob(declared: ast.AttributeType | None) -> ast.AttributeType:
     if declared is None:
         return _A.STRING
@@ -246,8 +224,11 @@ def _single(
     kind = CLASSES[type(value)]
     if declared is not None and declared is not kind:
         help = None
-        if isinstance(value, bytes) and value.startswith(b"@"):
-            help = f"write a reference without quotes: `{value.decode(errors='replace')}`"
+        text = value.decode(errors="replace") if isinstance(value, bytes) else ""
+        if text.startswith("@"):
+            help = f"write a reference without quotes: `{text}`"
+        elif declared in (_A.INT, _A.FLOAT) and _FLOAT.fullmatch(text):
+            help = f"write the number without quotes: `{text}`"
         _mismatch(declared, kind, help=help)
     return kind, value
 
@@ -259,13 +240,16 @@ def _mismatch(
     help: str | None = None,
     part: str = "its value",
 ) -> NoReturn:
-    raise SemanticError(
+    error = SemanticError(
         f"the attribute is declared as {declared.name.lower()}, but {part} has the type "
         f"{kind.name.lower()}",
         token=token,
         help=help,
         code="attribute-type-mismatch",
     )
+    if token is not None and declared in (_A.INT, _A.INTS):
+        error.instead = whole_number(token)
+    raise error
 
 
 def _number(
@@ -274,6 +258,8 @@ def _number(
     kind = _number_type(text)
     if kind is _A.INT and declared in (None, _A.INT):
         return _A.INT, integers.int64(text)
+    if declared in (None, _A.INT, _A.FLOAT) and other_spelling(text) is not None:
+        raise from_literal(not_an_int(text), text)
     if declared is not None and declared is not _A.FLOAT:
         _mismatch(declared, kind, text)
     try:
@@ -391,7 +377,6 @@ ACTIONS.update(
     attribute=attribute,
     attribute_type_only=attribute_type_only,
     repeated_attribute=repeated_attribute,
-    repeated_numbers=repeated_numbers,
     repeated_items=lambda items, _: items,
     dataless_attribute=attribute,
     bare_parameter=lambda name: name,

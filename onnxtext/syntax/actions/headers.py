@@ -11,8 +11,11 @@ from onnxtext.ast.model import EncodingHabit, OpsetImport, Presence
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.integers import int64
+from onnxtext.syntax.actions.lists import list_items
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.tensor.number_spellings import not_an_int
 
 LANGUAGE_VERSION = 1
 """The newest language version that this release reads, and the version that it writes."""
@@ -169,21 +172,23 @@ def header_entry(offset: int, key: str, value: Any) -> tuple[int, str, Any]:
     return offset, key, value
 
 
-def header_numbers(token: str) -> list[OpsetImport]:
+def header_numbers(token: Token) -> list[OpsetImport]:
     """Return the opset imports for the token `[21]`: versions without domains.
 
     Raises:
         SemanticError: an item is not an integer in the range of int64.
     """
-    items = token[1:-1].rstrip(" \t\n\v\f\r,").split(",")
-    result = []
+    items, result = list(list_items(token)), []
+    while items and not items[-1]:
+        items.pop()  # after a trailing comma
     for item in items:
-        text = item.strip()
-        if not text.removeprefix("-").isdigit():
-            raise SemanticError(
-                f"`{text}` is not an opset version", token=token, help="write a whole number"
-            )
-        result.append(bare_opset_item(text))
+        if not item.removeprefix("-").isdigit():
+            error = from_literal(not_an_int(item), item)
+            if error.code == "syntax-error":
+                error.message = f"`{item}` is not an opset version"
+                error.help = "write a whole number"
+            raise error
+        result.append(bare_opset_item(item))
     return result
 
 

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from onnxtext.syntax.actions.registry import ACTIONS, action
+from onnxtext.syntax.grammar.lexer import Token
+
+_BLANKS = " \t\n\v\f\r"
 
 
 @action
@@ -31,6 +35,15 @@ def list_more(items: list[Any], item: Any) -> list[Any]:
 def list_of(items: list[Any]) -> list[Any]:
     """Return the items of a bracketed list, which the parser passes without the brackets."""
     return items
+
+
+def list_items(token: Token) -> Iterator[Token]:
+    """Yield the items of a list that is one token, such as `[1, 2]`."""
+    offset = token.at + 1
+    for part in token[1:-1].split(","):
+        text = part.strip(_BLANKS)
+        yield Token(text, offset + part.index(text))
+        offset += len(part) + 1
 
 
 ACTIONS["list_more_comma"] = list_more  # the comma is optional

@@ -85,10 +85,16 @@ def from_literal(
         parse: parses the literal; used to test corrections of its commas. None for no corrections.
     """
     result = SemanticError(
-        error.message, token=token, offset=error.offset, length=error.length, help=error.help
+        error.message,
+        token=token,
+        offset=error.offset,
+        length=error.length,
+        help=error.help,
+        code=error.code,
     )
     if error.message.endswith(" .."):
         result.help = "write `...` after the last element to repeat it, such as [0, ...]"
+    result.instead = error.instead
     if parse is not None and isinstance(token, Token):
         result.edits = move_edits(comma_edits(token, parse), token.at.__add__)
         _mark_missing_comma(result, token)

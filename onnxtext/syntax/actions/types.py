@@ -14,8 +14,9 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions import integers
 from onnxtext.syntax.actions.registry import ACTIONS
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.tensor.number_spellings import not_an_int
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
 _OTHER_SEPARATOR = re.compile(r"\s*[;.:×]\s*|\s+|(?<=\d)x(?=\d)")
@@ -106,8 +107,12 @@ def _dim(text: str) -> ast.Dim:
         return integers.int64(text)
     if text == "?":
         return None
+    literal = not_an_int(text)
+    if literal.code != "syntax-error":
+        raise from_literal(literal, text)
     problem = f"`{text}` is not a dimension" if text else "a dimension is missing"
     error = SemanticError(problem, token=text, help='write a size, a name, "an expression" or ?')
+    error.instead = literal.instead
     parts = _OTHER_SEPARATOR.split(text)
     if len(parts) > 2 and all(part in "xX" for part in parts[1::2]):
         parts = parts[::2]  # `N x 3`

@@ -141,7 +141,7 @@ INCOMPLETE_STATEMENTS = (
     header_errors.trailing_header, graph_errors.wrong_brackets,
     graph_errors.incomplete_graph_header, other_languages.foreign_words, graph_errors.wrong_bracket,
     other_languages.fences, other_languages.imports, other_languages.slashes,
-    other_languages.other_comments,
+    other_languages.other_comments, other_languages.python_words,
     misplaced_constructs.prose, misplaced_node_parts.trailing_decorator, graph_errors.extra_brace,
     right_sides.values_as_nodes,
 )  # fmt: skip

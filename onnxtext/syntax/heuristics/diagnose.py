@@ -79,7 +79,10 @@ def diagnose(context: ErrorContext, budget: Budget) -> Diagnosis | None:
     separator = best is not None and best.missing in _SEPARATORS
     others = _MAX_OTHERS if separator else 0
     if best is not None and _is_right(context_there, [best.edit], others, marks=separator):
-        return diagnose_change(context_there, best)
+        change = diagnose_change(context_there, best)
+        # `2` in `axes = 1, 2>` may also belong to a list without brackets.
+        listed = context.name(context.token) in _NUMBERS and "attribute" in context.rules
+        return replace_fields(change, edit_cost=_COMMON) if listed else change
     limit = inf
     if common is not None and is_plausible(context, common.edits):
         limit = _COMMON + _ANOTHER

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.constructs.token_errors import OTHER_NUMBER
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -18,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     innermost_bracket,
     rewritten,
 )
+from onnxtext.tensor.number_spellings import OTHER_NUMBER
 
 _BLOB = re.compile(
     r"(?P<word>[Bb][Ll][Oo][Bb]|[A-Za-z]{3,5}(?=[ \t]*\"))(?P<blank>[ \t]*)(?P<open>\"?)"
@@ -31,6 +31,7 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _LIKE_NUMBER = re.compile(r"(?:[^\s()\[\]{}<>,\"'=:;#/]|(?<=[eE])[-+])+")
 _BEGINS_NUMBER = re.compile(r"[-+.]*[\d½∞]|--?[A-Za-z]")
 _HEX = re.compile(r"-?0[xX][0-9A-Fa-f]+")
+_PREFIXED = re.compile(r"-?0(?:[bB][01]{1,64}|[oO][0-7]{1,22})")
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 _LONGER = frozenset(("NUMBERS", "NESTED", "BRACES"))
 _QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
@@ -233,6 +234,8 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         return  # `numbers` diagnoses it
     what = "a number" if "FLOAT" in kinds else "a whole number"
     message = f"`{whole[0]}` is not {what}"
+    if _PREFIXED.fullmatch(whole[0]):
+        meant, is_number = str(int(whole[0], 0)), True
     if is_number:
         yield rewritten("syntax-error", message, span, meant)
     number = _NUMBER.match(whole[0])

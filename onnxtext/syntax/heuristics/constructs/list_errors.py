@@ -20,12 +20,14 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     innermost_bracket,
     insert,
+    rewritten,
 )
 from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
 _ROW_START = re.compile(r"-?\d")
 _BRACKET = re.compile(rf"{LINE_STRING}|{COMMENT}|[\[\]]")
+_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
 
 
@@ -41,6 +43,10 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             break
         size += 2
     span = Span(done[-2].at, rest[size - 1].end)
+    written = context.text[slice(*span)]
+    if _THOUSANDS.fullmatch(written) and ",0" in written:
+        message = "a number cannot have `,` between its digits"
+        yield rewritten("number-separator", message, span, written.replace(",", ""))
     edits = (insert(span.start, "["), insert(span.end, "]"))
     message = "a list in an attribute must be in square brackets"
     yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", safe=True)

@@ -11,6 +11,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import (
     OPENING,
@@ -18,9 +19,11 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
     line_end,
+    innermost_bracket,
     replace,
     rewritten,
 )
+from onnxtext.tensor.number_spellings import OTHER_NUMBER, other_spelling, whole_number
 
 NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
@@ -116,77 +119,83 @@ def typographic_quote_message(quote: str) -> str:
     return f"`{quote}` is a typographic quote; a string must be in plain quotes"
 
 
-OTHER_NUMBER = re.compile(
-    r"\+?(?:(?:[0-9][0-9_]*)?\.)?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
-)
-"""Matches a number, also with a spelling of other languages: `.5`, `+1`, `1_000`, `1.5f`."""
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
-_MAX_HEX_LENGTH = len("-0x") + 16
-"""Maximum length of a hexadecimal number to convert: 64 bits."""
 
 
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `.5`, `+1`, `1_000`, `1.5f`, `0X10`, and `0x10` where only decimals are valid."""
-    start = context.at
-    before = context.done[-1] if context.done else None
-    if before is not None and before.end == start and before[:1].isdigit():
-        start = before.at
+    start, before = context.at, context.done[-2:]
+    if len(before) == 2 and context.name(before[1]) == "WORD" and before[0].end == before[1].at:
+        start = before.pop().at  # in a record, `_000` of `1_000` is the next field
+    if before and before[-1].end == start and before[-1].lstrip("-")[:1].isdigit():
+        start = before[-1].at
+    else:
+        start = context.at
     text = context.text
     while start > 0 and text[start - 1] in "+-.":
         start -= 1
     match = OTHER_NUMBER.match(text, start + (text[start : start + 1] == "-"))
     if match is None:
-        yield from _hex(context)
+        yield from _hex(context, start)
         return
     written = match.group()
     if written[0] == "+" and (text[start - 1 : start].isalnum() or text[start - 1] in '_")]'):
         return  # a sum, such as `x+1`
-    sign = "-" if text[start : start + 1] == "-" else ""
     span = Span(start, match.end())
-    plain = written.lstrip("+").replace("_", "").rstrip("fFlLuU")
-    if plain.startswith("."):
-        plain = "0" + plain
-    if plain == written or not plain:
+    other = other_spelling(text[slice(*span)])
+    if other is None:
         return
-    code, message = _number_words(written)
-    safe = True
-    if written[-1] in "fF" and plain.isdigit() and {"attribute", "node"} & context.rules:
-        plain, safe = f"{plain}.0", False  # the value determines the type of an attribute
-    title = f"write {sign}{plain}"
+    plain, safe = other.written, True
+    if {"attribute", "node"} & context.rules:  # the value may determine the attribute's type
+        if _is_int(context, start):
+            plain = whole_number(plain) or plain
+        elif written[-1] in "fF" and plain.lstrip("-").isdigit():
+            plain, safe = f"{plain}.0", False
     yield Diagnosis(
-        code, message, span, (Edit(span, sign + plain),), title, safe=safe, min_tokens=0
+        other.code,
+        other.message,
+        span,
+        (Edit(span, plain),),
+        f"write {plain}",
+        safe=safe,
+        min_tokens=0,
     )
 
 
-def _number_words(written: str) -> tuple[str, str]:
-    if written.startswith("."):
-        return "number-without-zero", "a number must begin with a digit"
-    if written.startswith("+"):
-        return "number-plus-sign", "a number cannot have a plus sign"
-    if "_" in written:
-        return "number-separator", "a number cannot have `_` between its digits"
-    return (
-        "number-suffix",
-        "a number cannot have a suffix: the tensor or attribute determines its type",
-    )
+def _is_int(context: ErrorContext, start: int) -> bool:
+    """Whether a number must be an int: due to its attribute's type, or the first item of a list."""
+    before = [token for token in context.done if token.at < start]
+    index = innermost_bracket(before)
+    items: list[Token] = []
+    if index is not None and before[index] == "[":
+        before, items = before[:index], before[index + 1 :]
+    if ":" in before[-4:]:
+        return not {"int", "ints"}.isdisjoint(before[-4:])
+    return bool(items) and context.name(items[0]) == "INT"
 
 
-def _hex(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `0X10`, and hexadecimal numbers where only decimals are valid."""
-    for token in context.nearby(1):
+def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose `0X10`, and hexadecimal numbers where only decimals are valid.
+
+    `start`: the offset of the number before or at the unexpected token.
+    """
+    for token in (*context.nearby(1), context.lexer.token(context.text, start)):
+        if token is None:
+            continue
         match = _UPPER_HEX.match(context.text, token.at)
         if match is not None:
             written = match.group()
             message = "a hexadecimal number must begin with a lower-case `0x`"
         elif context.name(token) == "HEX":
-            written, message = str(token), "only decimal numbers are valid here"
+            written, message = str(token), "a hexadecimal integer is not valid here"
         else:
             continue
         span = Span(token.at, token.at + len(written))
-        if len(written) > _MAX_HEX_LENGTH:
+        other = other_spelling(written)
+        if other is None:  # it has more than 64 bits
             yield Diagnosis("number-hex", message, span, help="write the number in decimal")
             continue
-        decimal = str(int(written, 16))
+        decimal = other.written
         yield Diagnosis(
             "number-hex",
             message,

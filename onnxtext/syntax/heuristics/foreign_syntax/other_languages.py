@@ -75,7 +75,9 @@ _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#i
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
-_PYTHON_WORDS = {"True": "true", "False": "false"} | dict.fromkeys(NOTHING, '""')
+_BOOLEANS = {"True": "true", "False": "false"}
+_NO_VALUE_HELP = "remove the attribute or input that has no value"
+_NO_VALUES = dict.fromkeys(NOTHING, '""')
 _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
 
 
@@ -351,10 +353,11 @@ def _separates(context: ErrorContext) -> bool:
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
     type = type_of_list(context)
-    others = (_NUMBERS_FOR,) if type else (_PYTHON_WORDS, _NUMBERS_FOR)
+    type = type or ("bool" if context.done[:1] == ["bool"] else "")
+    others = (_NUMBERS_FOR,) if type else (_NUMBERS_FOR, _NO_VALUES)
     few = 2 if context.token in {",", ">"} and in_attributes(context) else 4
     for token in context.nearby(2):
-        for words in (_PYTHON_WORDS,) if type.startswith("bool") else others:
+        for words in (_BOOLEANS,) if type.startswith("bool") else others:
             word = words.get(token)
             if word is None:
                 continue
@@ -362,7 +365,8 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
             edits = tuple(replace(other, words[other]) for other in (token, *rest))
             message = f"`{token}` is not a value"
             if token in NOTHING:
-                help = "remove the attribute or input that has no value"
+                data = "value_info" in context.rules
+                help = "write the elements" if data else _NO_VALUE_HELP
                 yield Diagnosis(
                     "python-literal", message, token.span, edits, help=help, min_tokens=few
                 )
