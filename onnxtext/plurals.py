@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a number with its noun in the singular or plural."""
+"""Write nouns with a number, in the singular or plural, or with their article."""
 
 from __future__ import annotations
+
+import re
 
 
 def count_noun(count: int, noun: str, plural: str | None = None) -> str:
@@ -13,3 +15,9 @@ def count_noun(count: int, noun: str, plural: str | None = None) -> str:
         plural: the noun in the plural; None if it is `noun` with an s.
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with `a` or `an`: `a uint8`, ``an `int8` ``, `an AttributeProto`."""
+    is_vowel = re.match(r"`?(?:[aeio]|u(?!int|ni|se))", noun, re.IGNORECASE)
+    return f"an {noun}" if is_vowel else f"a {noun}"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nouns after numbers are in the singular or plural."""
+"""Nouns after numbers are in the singular or plural, and have the right article."""
 
 from __future__ import annotations
 
-from onnxtext.plurals import count_noun
+import pytest
+
+from onnxtext.plurals import count_noun, with_article
 
 
 def test_a_noun_is_singular_only_after_1() -> None:
@@ -13,3 +15,11 @@ def test_a_noun_is_singular_only_after_1() -> None:
 
 def test_thousands_are_separated() -> None:
     assert count_noun(1_048_576, "byte") == "1,048,576 bytes"
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    ["an int8", "an `int8`", "a uint8", "a `uint8`", "an AttributeProto", "a map", "an undefined"],
+)
+def test_article(phrase: str) -> None:
+    assert with_article(phrase.partition(" ")[2]) == phrase

@@ -12,7 +12,7 @@ from typing import Any, ForwardRef, Literal, Union, get_args, get_origin, get_ty
 
 from onnxtext import ast
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.plurals import count_noun
+from onnxtext.plurals import count_noun, with_article
 from onnxtext.tensor.element_types import ELEMENTS
 
 
@@ -91,7 +91,10 @@ def _annotations(kind: type) -> dict[str, Any]:
 def _wrong(path: str, value: Any, expected: Any) -> _Wrong:
     name = expected.__name__ if isinstance(expected, type) else str(expected)
     without_modules = re.sub(r"\w+[.]", "", name)
-    return path, f"is a {type(value).__name__}, not a {without_modules}"
+    if value is None:
+        return path, f"is None, not {with_article(without_modules)}"
+    found = type(value).__name__
+    return path, f"is {with_article(found)}, not {with_article(without_modules)}"
 
 
 def _wrong_content(value: Any, path: str) -> _Wrong | None:

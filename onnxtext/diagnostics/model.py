@@ -87,7 +87,7 @@ class Subject(NamedTuple):
             an entry of a section that matches no item: the kind of item that it should name, such
             as `node`; `label` if it names a node by its label; `graph` if it names an attribute
             that contains a graph.
-        name: the name; the name of an unknown operator includes the domain.
+        name: the name; the name of an operator includes its domain.
         suggestion: the name that may be meant instead; None if unknown.
     """
 

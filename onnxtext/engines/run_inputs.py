@@ -105,8 +105,10 @@ def fill_inputs(
     missing = [name for name in needed if name not in values]
     if missing and not random:
         names = ", ".join(f"`{name}`" for name in missing)
-        help = "add `--input NAME=VALUE` for each, or `--random` for random values"
-        raise input_error(f"inputs are missing: {names}", help)
+        one, each = len(missing) == 1, "" if len(missing) == 1 else " for each"
+        help = f"add `--input NAME=VALUE`{each}, or `--random` for random values"
+        problem = "an input is missing" if one else "inputs are missing"
+        raise input_error(f"{problem}: {names}", help)
     drawn = random_inputs(model, missing, seed=seed, sizes=sizes)
     return {name: values[name] if name in values else drawn[name] for name in {**needed, **values}}
 

@@ -62,7 +62,8 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
             return formatted
         formatted = write_document(text)
     except RecursionError:
-        raise _refusal(source, "the text is nested too deeply to be formatted") from None
+        message = "the text is nested too deeply to be formatted"
+        raise _refusal(source, message, help=None) from None
     _compare(source, model, formatted)
     return formatted
 
@@ -114,7 +115,9 @@ def _difference(source: Source, model: Model, formatted: str) -> str | None:
     return "lose or move comments" if comments_of(formatted) != comments_of(source.text) else None
 
 
-def _refusal(source: Source, message: str) -> OnnxTextError:
+def _refusal(
+    source: Source, message: str, help: str | None = "please report this, with the text if you can"
+) -> OnnxTextError:
     """Create the error for a text that cannot be formatted."""
     return OnnxTextError(
         Diagnostic(
@@ -122,6 +125,6 @@ def _refusal(source: Source, message: str) -> OnnxTextError:
             message,
             source=source,
             notes=("the text was not changed",),
-            help="please report this, with the text if you can",
+            help=help,
         )
     )

@@ -16,6 +16,7 @@ from onnxtext import Diagnostic
 from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.registry import families
 from onnxtext.checker.rules import operators
+from onnxtext.diagnostics import Subject
 from tests.checker.models import codes, errors, text
 
 MANY = """\
@@ -155,6 +156,13 @@ def test_a_missing_output_hides_only_the_findings_about_one_name() -> None:
     assert "t" not in [name for _, name in found]
 
 
+def test_a_node_without_outputs_names_its_operator_with_its_domain() -> None:
+    source = text("y = f.F (x)\n = f.F (x)", opsets='21, "f": 1', rest=_FUNCTION)
+    (found,) = errors(onnxtext.check(source))
+    assert (found.code, found.subject) == ("node-no-output", Subject("operator", "f.F"))
+
+
+_FUNCTION = '<domain: "f", opset_import: [21]>\nF (a) => (b) { b = Neg (a) }'
 LSTM = "float[1, 1, 1] x, float[1, 4, 1] w, float[1, 4, 1] r, float[1, 1, 1] h"
 
 

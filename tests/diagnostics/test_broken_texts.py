@@ -164,8 +164,22 @@ UNMENDED = {
         value("std::vector<float> w"), (3, 3), "`std::vector<float>` is not a type",
     ),
     "a word as data": (
-        value("float w = None"), (3, 13),
-        "`None` is not a value",
+        value("float w = None"), (3, 13), "`None` is not a value",
+    ),
+    "a string as data of a tensor without a size": (
+        value('float[N] w = "3"'), (3, 3),
+        "a string cannot be the value of a tensor of type float",
+    ),
+    "strings as data of a tensor without a size": (
+        value('float[N] w = {"3"}'), (3, 3), "a tensor of float cannot contain strings",
+    ),
+    "a function with a header and without inputs and outputs": (
+        B + '<domain: "d", opset_import: [21]>\nf {\n  b = Relu (a)\n}\n', (6, 1),
+        "the graph or function lacks its inputs and outputs",
+    ),
+    "a function with a header and without inputs": (
+        B + '<domain: "d", opset_import: [21]>\nf => (b) {\n  b = Relu (a)\n}\n', (6, 1),
+        "the function lacks its inputs",
     ),
     "a field of a tensor with the wrong data": (
         value("float[2] w = raw_data{1}"), (3, 16), "the data of `raw_data` has the wrong form",

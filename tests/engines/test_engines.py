@@ -84,7 +84,7 @@ def test_random_integers_are_0_or_1(type: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "inputs are missing: `x`"),
+        ({}, "an input is missing: `x`"),
         ({"xx": np.ones(1)}, "the model has no input `xx`"),
         ({"x": np.ones((1, 2)), "n": np.array(1.5)}, "`n` must be int64, which cannot hold"),
         ({"x": np.array([["a", "b"]])}, "`x` must be float32; the given array is"),

@@ -63,6 +63,16 @@ def test_the_fast_path_gives_the_same_text(seed: int) -> None:
     assert assert_format_laws(source) == formatted
 
 
+def test_a_deep_text_is_not_a_fault_to_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    def deep(*_: object) -> str:
+        raise RecursionError
+
+    monkeypatch.setattr(text, "print_model", deep)
+    with pytest.raises(onnxtext.OnnxTextError, match="nested too deeply to be formatted") as caught:
+        format_source(Source("g (x)=>(y) { y = Relu (x) }", "m.onnxtxt"))
+    assert caught.value.diagnostics[0].help is None
+
+
 def test_output_is_parsed_before_it_replaces_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the fast path has a bug, the file is unchanged."""
     source = Source(large_text(1), "m.onnxtxt")

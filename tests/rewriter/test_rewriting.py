@@ -648,8 +648,9 @@ def test_wrong_values_in_trees_are_errors_of_our_own() -> None:
     [
         ("float", r"inputs\[0\]\.type is a str, not a TensorType \| SparseTensorType"),
         (ast.SequenceType("float"), r"inputs\[0\]\.type\.element is a str, not a TensorType"),  # type: ignore[arg-type]
-        (ast.TensorType("float", (1.5,)), r"type\.shape\[0\] is a float, not a int \| str"),  # type: ignore[arg-type]
-        (ast.TensorType("float", 5), r"type\.shape is a int, not a tuple\[int"),  # type: ignore[arg-type]
+        (ast.TensorType("float", (1.5,)), r"type\.shape\[0\] is a float, not an int \| str"),  # type: ignore[arg-type]
+        (ast.TensorType(None), r"type\.element is None, not a str"),  # type: ignore[arg-type]
+        (ast.TensorType("float", 5), r"type\.shape is an int, not a tuple\[int"),  # type: ignore[arg-type]
     ],
 )
 def test_the_error_names_the_wrong_value(wrong: Any, message: str) -> None:

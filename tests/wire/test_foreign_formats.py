@@ -21,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import onnxtext
 from onnxtext import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.plurals import with_article
 from onnxtext.wire.foreign_formats import recognize
 from tests.corpus import shared_model, shared_models
 
@@ -199,9 +200,10 @@ def test_other_messages_are_recognized(kind: str) -> None:
     except Exception:
         diagnostic = refusal(data)
         assert diagnostic.code == "not-a-model"
-        assert diagnostic.message == f"this is not a ModelProto but a {name}"
+        assert diagnostic.message == f"this is not a ModelProto but {with_article(name)}"
         return
-    with pytest.warns(OnnxTextWarning, match=f"<bytes>: this looks like a {name} that was saved"):
+    warning = f"<bytes>: this looks like {with_article(name)} that was saved"
+    with pytest.warns(OnnxTextWarning, match=warning):
         text = onnxtext.from_binary(data)
     assert onnxtext.to_binary(text) == data
 

@@ -23,6 +23,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
 from onnxtext.model_arguments import read_model_argument
+from onnxtext.plurals import with_article
 from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.source import Source
 
@@ -83,7 +84,9 @@ def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagn
         except LiftError:
             return list(deep_message_error(argument.message).diagnostics)
         return check_tree(fragment, file=argument.name, **options)
-    raise TypeError(f"cannot check a {argument.message}: pass a model, graph, function or node")
+    raise TypeError(
+        f"cannot check {with_article(argument.message)}: pass a model, graph, function or node"
+    )
 
 
 def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:

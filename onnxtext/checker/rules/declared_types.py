@@ -15,6 +15,7 @@ from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.resolved_fields import field_of, number_of
 from onnxtext.checker.context.type_records import TypeRecord, type_records
 from onnxtext.diagnostics import Severity
+from onnxtext.plurals import with_article
 
 _KEYS = frozenset(
     {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"}
@@ -71,7 +72,7 @@ def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
             return
         element = next((f.value for f in inner.value.fields if f.key == name), None)
         if not isinstance(element, Record):
-            yield _incomplete(use, f"has a `{inner.key}` without `{name}`")
+            yield _incomplete(use, f"has {with_article(f'`{inner.key}`')} without `{name}`")
             return
         record = element
 

@@ -51,7 +51,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     f"this {quote(node.op_type)} has no outputs",
                     (Place(node),),
                     help="name its outputs: `y = …`",
-                    subject=Subject("operator", node.op_type),
+                    subject=Subject("operator", _full_name(node.domain, node.op_type)),
                 )
             if target is None:
                 if node.op_type:
@@ -125,6 +125,10 @@ def _functions(subject: CheckedModel) -> dict[str, list[str]]:
     return result
 
 
+def _full_name(domain: str, name: str) -> str:
+    return f"{domain}.{name}" if domain else name
+
+
 def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
     """Report the nodes at `places`, which use an unknown operator.
 
@@ -132,7 +136,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
     """
     domain, name, _, version = key
     schemas = subject.schemas
-    shown = f"{domain}.{name}" if domain else name
+    shown = _full_name(domain, name)
     history = schemas.history(domain, name)
     functions = _functions(subject)
     repair = suggestion = None

@@ -11,6 +11,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Rule
+from onnxtext.plurals import with_article
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 
@@ -88,7 +89,7 @@ def _limits(element: ElementType) -> tuple[int, int]:
 
 def _range(tensor: TensorUse, value: int, low: int, high: int) -> Finding:
     element = ELEMENTS[tensor.type.element]
-    problem = f"{value} is not a `{element.name}`"
+    problem = f"{value} is not {with_article(f'`{element.name}`')}"
     if element.elements_per_entry > 1:
         elements = f"{element.elements_per_entry} elements of `{element.name}`"
         problem = f"{value} does not fit into a byte, which holds {elements}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.diagnostics import Diagnostic
+from onnxtext.plurals import with_article
 from onnxtext.proto.decode.message_sniffing import (
     find_other_message_type,
     has_usual_fields,
@@ -41,7 +42,7 @@ def diagnose_invalid(data: bytes, name: str) -> Diagnostic | None:
         message, help = other
         return Diagnostic(
             "not-a-model",
-            f"this is not a ModelProto but a {message}",
+            f"this is not a ModelProto but {with_article(message)}",
             offset=corruption.offset,
             file=name,
             help=help,
@@ -86,6 +87,6 @@ def warn_suspicious(data: bytes, name: str) -> str | None:
     if other is None or matches_model(data):
         return None
     message, help = other
-    return f"{name}: this looks like a {message} that was saved as a model" + (
+    return f"{name}: this looks like {with_article(message)} that was saved as a model" + (
         f"; {help}" if help else ""
     )

@@ -16,6 +16,7 @@ from onnxtext.ast.compact_form.list_order import place_order
 from onnxtext.ast.metadata import inline_all_metadata, inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import list_graphs
+from onnxtext.plurals import with_article
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
@@ -270,5 +271,6 @@ def canonical_message(data: bytes, message: str) -> bytes:
     except DecodeError as error:
         if "alloc" in str(error):
             raise MemoryError from error
-        raise LiftError(f"protobuf cannot read these bytes as a {message}", None) from None
+        problem = f"protobuf cannot read these bytes as {with_article(message)}"
+        raise LiftError(problem, None) from None
     return canonical

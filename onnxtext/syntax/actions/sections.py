@@ -130,7 +130,7 @@ def metadata_block(
         error = SemanticError(
             f"`{kind}` is not a kind of metadata",
             token=kind,
-            help=f"one of {', '.join(BLOCKS)}",
+            help=f"write one of {', '.join(BLOCKS)}",
         )
         error.instead = nearest_name(kind, BLOCKS)
         raise error

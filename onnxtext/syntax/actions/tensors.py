@@ -59,8 +59,9 @@ def scalar_tensor(element: str, value: str | bytes) -> ast.Tensor:
     Raises:
         SemanticError: the element is invalid for the type.
     """
-    type = ast.TensorType(str(element))
-    return ast.Tensor(type, _scalar(ELEMENTS[type.element], ScalarText(value)))
+    type, data = ast.TensorType(str(element)), ScalarText(value)
+    _refuse_strings(type.element, data)
+    return ast.Tensor(type, _scalar(ELEMENTS[type.element], data))
 
 
 def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.SparseTensor:
@@ -77,6 +78,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
             help="write a tensor type, or remove the data",
             code="tensor-type-expected",
         )
+    _refuse_strings(type.element, data)
     dims = _dims(type)
     calls = (
         [data] if isinstance(data, DataCall) else data.calls if isinstance(data, FieldCalls) else []
@@ -151,11 +153,21 @@ def _dims(type: ast.TensorType) -> tuple[int, ...]:
     return dims  # type: ignore[return-value]
 
 
+def _refuse_strings(element: str, data: Pending | None) -> None:
+    """Raise an error if the data of a tensor of numbers has strings."""
+    if element == "string" or element not in ELEMENTS:
+        return
+    match data:
+        case ScalarText(bytes()):
+            message = f"a string cannot be the value of a tensor of type {element}"
+            raise SemanticError(message, help="write the number without quotes")
+        case TypedLiterals(items) if any(isinstance(item, bytes) for item in items):
+            message = f"a tensor of {element} cannot contain strings"
+            raise SemanticError(message, help="write the numbers without quotes")
+
+
 def _scalar(element: ElementType, data: ScalarText) -> ast.RawData:
     if isinstance(data.value, bytes):
-        if element.kind != "string":
-            message = f"a string cannot be the value of a tensor of type {element.name}"
-            raise SemanticError(message, help="write the number without quotes")
         raise SemanticError("a string in a tensor must be in braces", help='write string s = {"…"}')
     try:
         return ast.RawData(parse_scalar(element, data.value))
@@ -187,13 +199,11 @@ def _typed_data(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.T
 def _typed_literals(
     element: ElementType, items: list[str | bytes], dims: tuple[int, ...]
 ) -> ast.TensorData:
-    strings = tuple([item for item in items if isinstance(item, bytes)])
     if element.kind == "string":
+        strings = tuple([item for item in items if isinstance(item, bytes)])
         if len(strings) != len(items):
             raise SemanticError("a string tensor can contain only strings", help='write {"a", "b"}')
         return ast.StringData(strings)
-    if strings:
-        raise SemanticError(f"a tensor of {element.name} cannot contain strings")
     return _typed_data(element, _braces(items), dims)
 
 

@@ -203,7 +203,7 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     if not found or found[0].start() > context.at:
         return
     edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
-    message = f"the elements of a {type.partition('[')[0]} tensor must not be in quotes"
+    message = f"elements of type {type.partition('[')[0]} must not be in quotes"
     yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove the quotes")
 
 

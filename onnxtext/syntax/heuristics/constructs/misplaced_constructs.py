@@ -179,9 +179,16 @@ def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `name {`: a graph without inputs and outputs, or an unknown or early section."""
-    if context.token != "{" or len(context.done) != 1 or "node" in context.rules:
+    name = context.done[-1] if context.done else None
+    has_header = context.done[-2:-1] == [">"]
+    if name is None or "node" in context.rules or not (len(context.done) == 1 or has_header):
         return
-    name = context.done[0]
+    if context.token == "=>" and context.before.takes("LPAR"):
+        message = "the function lacks its inputs"
+        edits, help = (insert(context.at, "() "),), f"write `{name} (x) =>`, with names as needed"
+        yield Diagnosis("graph-without-inputs", message, name.span, edits, help=help)
+    if context.token != "{":
+        return
     skip_to = end_of_block(context)
     edit = insert(context.at, "() => () ")
     if name in SECTIONS:
