@@ -114,7 +114,7 @@ COMMON_ERRORS = (
     # Tokens
     token_errors.conflict, other_languages.slashes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
-    other_languages.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
+    python_expressions.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,
     # Strings and lists
     list_errors.unclosed_row, list_errors.early_end, string_errors.unclosed_string,
@@ -141,7 +141,7 @@ INCOMPLETE_STATEMENTS = (
     header_errors.trailing_header, graph_errors.wrong_brackets,
     graph_errors.incomplete_graph_header, other_languages.foreign_words, graph_errors.wrong_bracket,
     other_languages.fences, other_languages.imports, other_languages.slashes,
-    other_languages.other_comments, other_languages.python_words,
+    other_languages.other_comments, python_expressions.python_words,
     misplaced_constructs.prose, misplaced_node_parts.trailing_decorator, graph_errors.extra_brace,
     right_sides.values_as_nodes,
 )  # fmt: skip

@@ -18,8 +18,8 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     indentation,
-    line_end,
     innermost_bracket,
+    line_end,
     replace,
     rewritten,
 )

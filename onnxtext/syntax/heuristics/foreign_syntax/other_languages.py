@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.graph_errors import MAX_HEADER_LENGTH
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     ELEMENT_ATTRIBUTES,
@@ -18,7 +17,7 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     inputs_bracket,
     unopened_bracket,
 )
-from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NOTHING
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -75,10 +74,6 @@ _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#i
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
-_BOOLEANS = {"True": "true", "False": "false"}
-_NO_VALUE_HELP = "remove the attribute or input that has no value"
-_NO_VALUES = dict.fromkeys(NOTHING, '""')
-_NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
 
 
 def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -348,33 +343,6 @@ def _separates(context: ErrorContext) -> bool:
     if context.name(done[0]) == "DECORATOR" and unopened_bracket(done[1:]) == len(done) - 2:
         return False  # the decorator ends here, and the item it describes follows
     return done[-1] not in OPENING and not (ahead and ahead[0] in {*CLOSING, ",", "="})
-
-
-def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
-    type = type_of_list(context)
-    type = type or ("bool" if context.done[:1] == ["bool"] else "")
-    others = (_NUMBERS_FOR,) if type else (_NUMBERS_FOR, _NO_VALUES)
-    few = 2 if context.token in {",", ">"} and in_attributes(context) else 4
-    for token in context.nearby(2):
-        for words in (_BOOLEANS,) if type.startswith("bool") else others:
-            word = words.get(token)
-            if word is None:
-                continue
-            rest = [other for other in context.ahead if other.at > token.at and other in words]
-            edits = tuple(replace(other, words[other]) for other in (token, *rest))
-            message = f"`{token}` is not a value"
-            if token in NOTHING:
-                data = "value_info" in context.rules
-                help = "write the elements" if data else _NO_VALUE_HELP
-                yield Diagnosis(
-                    "python-literal", message, token.span, edits, help=help, min_tokens=few
-                )
-            safe = not (type and words is _NUMBERS_FOR)
-            title = f"write `{word}`"
-            yield Diagnosis(
-                "python-literal", message, token.span, edits, title, safe=safe, min_tokens=few
-            )
 
 
 def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:

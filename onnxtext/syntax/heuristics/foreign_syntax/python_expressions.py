@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for expressions, calls and types written as in Python."""
+"""Error heuristics for expressions, calls, types and constants written as in Python."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
-from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NOTHING
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
     innermost_bracket,
     insert,
+    replace,
     rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
@@ -48,12 +50,43 @@ _PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
 _BLANKS = re.compile(r"[ \t]*")
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
 _CONVERSIONS = frozenset(("int", "float", "str", "long", "Fraction", "Decimal"))
+_BOOLEANS = {"True": "true", "False": "false"}
+_NO_VALUE_HELP = "remove the attribute or input that has no value"
+_NO_VALUES = dict.fromkeys(NOTHING, '""')
+_NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
 _MAX_NESTING = 8
 _MAX_TYPE = 200
 """Maximum number of characters of a Python type that is recognized."""
 _DIMENSIONS = re.compile(
     r"(\[[\w?, \t]*\])[ \t]*(?P<name>[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*(?=[=,)]|$)"
 )
+
+
+def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
+    type = type_of_list(context)
+    type = type or ("bool" if context.done[:1] == ["bool"] else "")
+    others = (_NUMBERS_FOR,) if type else (_NUMBERS_FOR, _NO_VALUES)
+    few = 2 if context.token in {",", ">"} and in_attributes(context) else 4
+    for token in context.nearby(2):
+        for words in (_BOOLEANS,) if type.startswith("bool") else others:
+            word = words.get(token)
+            if word is None:
+                continue
+            rest = [other for other in context.ahead if other.at > token.at and other in words]
+            edits = tuple(replace(other, words[other]) for other in (token, *rest))
+            message = f"`{token}` is not a value"
+            if token in NOTHING:
+                data = "value_info" in context.rules
+                help = "write the elements" if data else _NO_VALUE_HELP
+                yield Diagnosis(
+                    "python-literal", message, token.span, edits, help=help, min_tokens=few
+                )
+            safe = not (type and words is _NUMBERS_FOR)
+            title = f"write `{word}`"
+            yield Diagnosis(
+                "python-literal", message, token.span, edits, title, safe=safe, min_tokens=few
+            )
 
 
 def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
