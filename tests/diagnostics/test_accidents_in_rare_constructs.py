@@ -39,10 +39,9 @@ def test_the_first_line_of_a_section_is_missing(name: str) -> None:
     text = section(name)
     broken = text.replace(f"{name} {{\n", "")
     (error,) = syntax_errors(broken)
-    assert (error.position.line, error.message) == (
-        4,
-        f"the `{name} {{` of this section is missing",
-    )
+    assert error.position is not None
+    assert error.position.line == 4
+    assert error.message == f"the `{name} {{` of this section is missing"
     assert error.fix is not None
     assert error.fix.apply(broken).split() == text.split()
 
@@ -236,3 +235,18 @@ def test_a_fix_that_may_write_the_wrong_mark_is_unsafe(text: str, typo: tuple[st
     (error,) = syntax_errors(text.replace(*typo))
     assert error.fix is not None
     assert error.fix.applicability == "unsafe"
+
+
+def test_a_metadata_block_without_its_first_line_begins_no_section() -> None:
+    text = f'{LABELED}quantization {{\n  x: ["SCALE_TENSOR": "y"]\n}}\n'
+    for error in syntax_errors(text.replace("  node [second].branches[1].z {\n", "")):
+        assert "of this section is missing" not in error.message
+
+
+def test_a_blank_is_missing_in_a_metadata_block() -> None:
+    text = '<ir_version: 10>\ng (x) => (y) {}\nmetadata {\n  value x { k: "v" }\n}\n'
+    broken = text.replace("value x", "valuex")
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == ((4, 3), "`valuex` is not a kind of metadata")
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text

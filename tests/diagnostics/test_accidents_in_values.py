@@ -48,6 +48,20 @@ RESTORED = {
     "a quote after a number of an attribute": (
         node("  y = Op <v = 5> (x)"), ("5", '5"'), (3, 16), 'unexpected `"` beside a number',
     ),
+    "a single quote at the end of a string": (
+        node('  y = Op <a = "it", b = 1> (x)'), ('it"', "it'"), (3, 18),
+        "a string must be in double quotes",
+    ),
+    "a missing bracket of an initializer": (
+        value("float[2, 2] w = [1, 2, 3, 4],\n  float[1] v = [5],"), ("[1,", "1,"), (3, 19),
+        "the `[` of this list is missing",
+    ),
+    "a missing brace of an initializer": (
+        value("float[2] w = {1, 2},"), ("{1", "1"), (3, 16), "the `{` of this list is missing",
+    ),
+    "a missing brace of one element": (
+        value("float[1] w = {1},"), ("{1", "1"), (3, 16), "the `{` of this list is missing",
+    ),
     "a swapped quote and bracket": (
         node("  y = Relu (x)").replace("[21]", '["": 21]'), ('[""', '"["'), (1, 32),
         "the `[` of this list is missing",
@@ -85,3 +99,17 @@ def test_two_colons_may_separate_an_overload() -> None:
     assert (error.position, error.code) == ((3, 7), "wrong-mark")
     assert error.fix is not None
     assert error.fix.applicability == "unsafe"
+
+
+def test_an_apostrophe_does_not_end_an_unclosed_string() -> None:
+    text = node('  y = Op <a = "it\'s", b = 1> (x)')
+    broken = text.replace('s"', "s")
+    (error,) = syntax_errors(broken)
+    assert error.code == "unclosed-string"
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+def test_an_extra_brace_after_a_scalar_is_not_half_a_list() -> None:
+    (error,) = syntax_errors(value("float w = 1},"))
+    assert (error.position, error.fix and error.fix.title) == ((3, 14), "remove `}`")

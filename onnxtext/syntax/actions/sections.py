@@ -132,7 +132,9 @@ def metadata_block(
             token=kind,
             help=f"write one of {', '.join(BLOCKS)}",
         )
-        error.instead = nearest_name(kind, BLOCKS)
+        joined = next((block for block in BLOCKS if path is None and kind.startswith(block)), "")
+        named = f"{joined} {kind.removeprefix(joined)}"
+        error.instead = named if joined else nearest_name(kind, BLOCKS)
         raise error
     if path is None and kind != "graph":
         raise SemanticError(

@@ -307,16 +307,26 @@ def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a list without `[`: `strides = 1, 1]`, `float N, 2] x` and `floatN, 2] x`."""
+    """Diagnose a list without `[`: `strides = 1, 1]`, `float N, 2] x` and `floatN, 2] x`.
+
+    Also diagnose a tensor without `{`: `float[1] x = 1}`.
+    """
     rest = context.rest
     size = unopened_bracket(rest)
-    if size is None or rest[size] != "]":
+    if size is None or rest[size] not in {"]", "}"}:
         return
+    mark = "[" if rest[size] == "]" else "{"
     tokens = [*context.done[-_MAX_TOKENS_BACK:], rest[0]]
-    for before, token in reversed([*pairwise(tokens)]):
+    for index, (before, token) in reversed([*enumerate(pairwise(tokens))]):
         prefix = _JOINED_TYPE.match(before)
         offset = token.at
-        if context.name(before) == "PRIM":
+        if before == "=" and mark == "{":
+            if "TYPE" not in map(context.name, tokens[max(index - 2, 0) : index]):
+                return
+            edit = insert(offset, mark)
+        elif mark == "{":
+            continue
+        elif context.name(before) == "PRIM":
             edit = Edit(Span(before.end, offset), "[")
         elif before in {"=", ":"} and token != "]":
             swapped = token.startswith('"[')
@@ -329,20 +339,26 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(offset, rest[size].end)
         if context.text.find("\n", *span) >= 0:
             return
-        others = [
-            replace(rest[size], bracket) for bracket in ("", *OPENING, *CLOSING)
-        ]  # as in `float[2]] x`
-        if not context.is_certain([edit]) and any(context.is_certain([it]) for it in others):
-            return
-        message = "the `[` of this list is missing"
+        others = [replace(rest[size], bracket) for bracket in ("", *OPENING, *CLOSING)]
+        other = mark == "[" and any(context.is_certain([edit]) for edit in others)
+        if other and not context.is_certain([edit]):
+            return  # as in `float[2]] x`
+        message = f"the `{mark}` of this list is missing"
         # In `x = -3]`, the `-` may be a typo for the `[`.
-        index = innermost_bracket(context.done)
-        inside_list = index is not None and context.done[index] == "["
+        opened = innermost_bracket(context.done)
+        inside_list = opened is not None and context.done[opened] == "["
         # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         plain = context.text[offset] != "-" and not inside_list and not single
         safe = plain
-        title = f"{'add' if edit.text == '[' else 'write'} `{edit.text}`"
+        title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
         yield Diagnosis(
-            "missing-bracket", message, span, (edit,), title, safe=safe, min_tokens=size + 1
+            "missing-bracket",
+            message,
+            span,
+            (edit,),
+            title,
+            safe=safe,
+            min_tokens=size + 1,
+            replaces_errors=True,
         )

@@ -173,8 +173,8 @@ def _section_of(entry: Sequence[Token], brace: bool) -> str | None:
 
     `brace`: whether a `{` precedes the entry.
     """
-    key, mark, value = [*entry[:3], *[""] * 3][:3]
-    if mark == ":" and (value == "base64" or key in WEIGHT_PLACES):
+    key, mark, following = [*entry[:3], *[""] * 3][:3]
+    if mark == ":" and (following == "base64" or key in WEIGHT_PLACES):
         return "resources"
     if mark == ":" and key in TRAINING_KEYS:
         return "training"
@@ -186,7 +186,8 @@ def _section_of(entry: Sequence[Token], brace: bool) -> str | None:
         return "order"
     if key in BLOCKS and mark and mark not in _NO_FUNCTION:
         return "metadata"
-    return "quantization" if "".join(entry).partition(":")[2][:2] == '["' else None
+    path, _, value = "".join(entry).partition(":")
+    return "quantization" if value.startswith('["') and not {*"{}<>()"} & {*path} else None
 
 
 def end_of_block(context: ErrorContext) -> int:

@@ -32,6 +32,7 @@ _MAX_LINES = 40
 """Maximum number of lines before a statement in which to search for the beginning of a string."""
 _QUOTE = re.compile(r"\\.|\"|#[^\"\n]*$")
 _SMART = re.compile("[“”„‟«»]")
+_OTHER_QUOTE = re.compile("[“”„‟«»']")
 _END_OF_STRING = re.compile(r" ?[\])},:=>]| ?$|(?= )")
 _NO_STRINGS = {"True", "False", *NOTHING}
 
@@ -177,13 +178,14 @@ def _unclosed_quotes(
             opening = "the opening quote of this string is missing"
             yield Diagnosis("unclosed-string", opening, span, edits, 'add a `"`', min_tokens=4)
         line = context.text[quote:end]
-        smart = _SMART.search(line)
-        if smart is not None and '"' not in line[1 : smart.start()]:
-            span = Span(quote + smart.start(), quote + smart.end())
+        other = _OTHER_QUOTE.search(line)
+        if other is not None and '"' not in line[1 : other.start()]:
+            span = Span(quote + other.start(), quote + other.end())
             edits = (Edit(span, '"'),)
-            yield Diagnosis(
-                "smart-quotes", typographic_quote_message(smart[0]), span, edits, 'write `"`'
-            )
+            code, problem = "single-quotes", "a string must be in double quotes"
+            if other[0] != "'":
+                code, problem = "smart-quotes", typographic_quote_message(other[0])
+            yield Diagnosis(code, problem, span, edits, 'write `"`')
         for match in _END_OF_STRING.finditer(line, 1):
             tries += 1
             if tries > _MAX_TRIES or '"' in line[1 : match.start()]:

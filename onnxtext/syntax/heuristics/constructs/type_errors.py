@@ -53,11 +53,11 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         if last in {"[", ","} and alone and (unknown or not token.isalnum()):
             message = f"`{token}` is not a dimension"
             yield rewritten("wrong-mark", message, token.span, "?", safe=unknown)
-    joined = _WITH_SIZE.fullmatch(last)
-    if token == "[" and joined is not None and context.ahead[:1] in (["]"], [","]):
+    sized = _WITH_SIZE.fullmatch(last)
+    if token == "[" and sized is not None and context.ahead[:1] in (["]"], [","]):
         span = Span(last.at, token.end)
-        message = f"the `[` of this type belongs after `{joined[1]}`"
-        written = f"{joined[1]}[{joined[2]}"
+        message = f"the `[` of this type belongs after `{sized[1]}`"
+        written = f"{sized[1]}[{sized[2]}"
         yield rewritten("wrong-mark", message, span, written, min_tokens=2)
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
     if (token == "[" or context.name(token) == "NUMBERS") and is_type:
