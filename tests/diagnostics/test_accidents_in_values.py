@@ -48,6 +48,10 @@ RESTORED = {
     "a quote after a number of an attribute": (
         node("  y = Op <v = 5> (x)"), ("5", '5"'), (3, 16), 'unexpected `"` beside a number',
     ),
+    "a missing bracket of a tensor in an attribute": (
+        node("  y = Op <v = bool[2] [true, false]> (x)"), ("[true", "true"), (3, 23),
+        "the `[` of this list is missing",
+    ),
     "a single quote at the end of a string": (
         node('  y = Op <a = "it", b = 1> (x)'), ('it"', "it'"), (3, 18),
         "a string must be in double quotes",
@@ -93,8 +97,9 @@ def test_two_points_in_a_list_are_explained(data: str) -> None:
     assert error.help == "write `...` after the last element to repeat it, such as [0, ...]"
 
 
-def test_two_colons_may_separate_an_overload() -> None:
-    text = f"{H}g (x) => (y) {{\n  y = Twice::fast (x)\n}}\n"
+@pytest.mark.parametrize("operator", ["Twice::fast", "com.my.Twice::v2"])
+def test_two_colons_may_separate_an_overload(operator: str) -> None:
+    text = f"{H}g (x) => (y) {{\n  y = {operator} (x)\n}}\n"
     (error,) = syntax_errors(text)
     assert (error.position, error.code) == ((3, 7), "wrong-mark")
     assert error.fix is not None
@@ -113,3 +118,8 @@ def test_an_apostrophe_does_not_end_an_unclosed_string() -> None:
 def test_an_extra_brace_after_a_scalar_is_not_half_a_list() -> None:
     (error,) = syntax_errors(value("float w = 1},"))
     assert (error.position, error.fix and error.fix.title) == ((3, 14), "remove `}`")
+
+
+def test_a_bracket_after_a_scalar_type_may_be_extra() -> None:
+    (error,) = syntax_errors(value("map(string, int64]) w,"))
+    assert error.fix is None or error.fix.applicability == "unsafe"

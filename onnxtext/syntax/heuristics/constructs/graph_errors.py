@@ -30,6 +30,7 @@ MAX_HEADER_LENGTH = 4000
 _JOINED_TYPE = re.compile(
     r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
 )
+_ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "BOOL", "FLOAT_WORD"))
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
@@ -329,6 +330,10 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         elif context.name(before) == "PRIM":
             edit = Edit(Span(before.end, offset), "[")
         elif before in {"=", ":"} and token != "]":
+            data = tokens[index + 2] if index + 2 < len(tokens) else None
+            if context.name(token) == "TYPE" and context.name(data) in _ELEMENTS:
+                assert data is not None
+                offset = data.at  # as in `t = float[2] 1, 2]`
             swapped = token.startswith('"[')
             edit = Edit(Span(offset, offset + 2), '["') if swapped else insert(offset, "[")
         elif prefix is not None and context.name(before) == "WORD":
@@ -350,7 +355,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         plain = context.text[offset] != "-" and not inside_list and not single
-        safe = plain
+        safe = plain and token != "]"  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
         yield Diagnosis(
             "missing-bracket",

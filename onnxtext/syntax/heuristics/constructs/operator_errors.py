@@ -66,7 +66,8 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         written = f"{domain}:{last}"
     # A separator other than `::` may be a typo in a name. `Op::v` may be `Op:v`.
     overload = context.text[match.end("name") : match.end("name") + 1] == ":"
-    certain = overload or domain == "onnx" or "." in domain or len(parts) > 2
+    certain = overload or written.endswith(f":{last}") or domain == "onnx"
+    certain = certain or ("." in domain and last[:1].isupper())
     known = f'"{domain}"' in context.text or ("::" in name and "/" not in name and certain)
     yield rewritten("wrong-mark", message, span, written, safe=known)
 
