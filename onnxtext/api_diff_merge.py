@@ -90,12 +90,14 @@ def merge(
         OnnxTextError: a file is neither a binary model nor UTF-8, or a text has a lone surrogate.
         OSError: a file cannot be read.
         TypeError: a source has an unsupported type, or is a `str` that looks like a file name.
-        ValueError: a label has a line end, a null character or a surrogate that stands for no
-            byte.
+        ValueError: there are not three labels; or a label has a line end, a null character or a
+            surrogate that stands for no byte.
     """
     from onnxtext.merger import merge as merge_contents
     from onnxtext.merger.conflict_markers import LABEL
 
+    if len(labels) != 3:
+        raise ValueError(f"expected three labels, found {len(labels)}")
     for label in labels:
         if not LABEL.fullmatch(label):
             raise ValueError(f"{label!r} cannot be a label: it must be one line of characters")

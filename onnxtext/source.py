@@ -66,6 +66,11 @@ class Source:
     name: str = "<string>"
     _line_starts: list[int] = field(default_factory=list, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        """Convert the text to `str` if its class is a subclass, which the native core rejects."""
+        if type(self.text) is not str:
+            self.text = str.__str__(self.text)
+
     @property
     def line_starts(self) -> list[int]:
         """The offset of the first character of each line, computed once."""

@@ -318,6 +318,26 @@ def test_arguments_that_are_not_texts_are_named() -> None:
             assert type(wrong).__name__ in str(caught.value)
 
 
+def test_texts_may_have_a_subclass_of_str() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    plain = onnxtext.from_binary(onnxtext.to_binary("g () => () {\n  y = Relu (x)\n}\n"))
+    text = Text(plain)
+    assert onnxtext.to_binary(text) == onnxtext.to_binary(plain)
+    assert onnxtext.parse(text) == onnxtext.parse(plain)
+    assert onnxtext.format_text(text) == plain
+    assert not onnxtext.diff(text, plain)
+    assert onnxtext.check(text) == onnxtext.check(plain)
+    assert onnxtext.verify(text)
+
+
+@pytest.mark.parametrize("labels", [(), ("a", "b"), "ab", ("a", "b", "c", "d")])
+def test_merges_need_three_labels(labels: Any) -> None:
+    with pytest.raises(ValueError, match="three labels"):
+        onnxtext.merge("", "", "", labels=labels)
+
+
 def test_arguments_that_are_not_bytes_are_named() -> None:
     wrong: list[Any] = [MODEL, None, Path("m.onnx"), onnxtext.loads(MODEL)]
     for one in wrong:
