@@ -16,11 +16,12 @@ _SHOWN = frozenset(("-h", "--help", "-V", "--version"))
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    try:  # Ctrl-C shows no traceback during this import either
+    try:  # Ctrl-C shows no traceback here either
         from onnxtext.cli.signals import handle_signals, restore_signals
+
+        handle_signals()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    handle_signals()
     # numpy's linear algebra library, which we do not use, would start threads. These take time and
     # memory, and abort the process if memory is short.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
