@@ -16,9 +16,15 @@ VARINT, FIXED64, LENGTH, GROUP, END_GROUP, FIXED32 = range(6)
 
 
 def varint(value: int) -> bytes:
-    """Encode an integer as a varint; encode a negative integer as 64-bit two's complement."""
+    """Encode an integer as a varint; encode a negative integer as 64-bit two's complement.
+
+    Raises:
+        OverflowError: the integer has more than 64 bits.
+    """
     if 0 <= value < 128:
         return _SMALL[value]
+    if not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError("a varint has at most 64 bits")
     if value < 0:
         value &= 0xFFFF_FFFF_FFFF_FFFF
     out = bytearray()
