@@ -63,8 +63,7 @@ cdef struct Rule:
 cdef class Grammar:
     cdef Scanner scanner
     cdef int16_t* actions
-    cdef int16_t* gotos
-    cdef int16_t* jumps
+    cdef int16_t* gotos  # including the unit reductions that follow
     cdef int16_t* spans  # by the state after a shift, the KEEP rule to apply at once, or -1
     cdef Rule* rules
     cdef Py_ssize_t states, rule_count
@@ -75,9 +74,8 @@ cdef class Grammar:
     cdef dict known  # values that several texts share, by rule and text
     cdef dict layouts  # layouts that several texts share, by the id of the type
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
-    cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1
+    cdef int _skip_units(self, int16_t* gotos) except -1
     cdef int _add_spans(self) except -1
     cdef int _only_rule(self, int state) except -2
     cdef int _unit_of(self, int state) except -2
-    cdef bint _fits(self, int state, int following) noexcept
     cdef object _add_rules(self, list rules)

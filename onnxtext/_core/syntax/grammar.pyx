@@ -49,6 +49,7 @@ cdef class Grammar:
             scanner: finds tokens.
             actions: by state and terminal, a state, ~rule or NO_ACTION, as 16-bit integers.
             gotos: by state and origin (the left side of a rule), a state or NO_ACTION.
+                Unlike those of `Automaton`, they do not skip unit rules yet.
             rules: for each rule, its size, origin, operation, whether it is located, the symbols
                 of its children, its function and its `Reduction`.
             terminals: the numbers of the terminals, by name.
@@ -69,13 +70,12 @@ cdef class Grammar:
         check(0 < self.states < 1 << 15 and 0 < self.rule_count < 1 << 15)
         self.actions = self._cells(actions, kinds, -self.rule_count)
         self.gotos = self._cells(gotos, self.origins, 0)
-        self.jumps = self._cells(gotos, self.origins, 0)
         self.rules = <Rule*>PyMem_Calloc(self.rule_count, sizeof(Rule))
         if self.rules is NULL:
             raise MemoryError
         self._add_rules(rules)
         for index in range(self.states):
-            self._add_jumps(&self.gotos[index * self.origins], &self.jumps[index * self.origins])
+            self._skip_units(&self.gotos[index * self.origins])
         self.spans = <int16_t*>PyMem_Malloc(2 * self.states)
         if self.spans is NULL:
             raise MemoryError
@@ -103,10 +103,10 @@ cdef class Grammar:
                 raise ValueError("invalid parse tables")
         return result
 
-    cdef int _add_jumps(self, const int16_t* gotos, int16_t* jumps) except -1:
-        """Compute the jumps of a state: gotos that include the unit reductions that follow.
+    cdef int _skip_units(self, int16_t* gotos) except -1:
+        """Replace the gotos of a state by the states after the unit reductions that follow.
 
-        A jump stops before a unit reduction after which more tokens are valid than before.
+        `Automaton.gotos` (`onnxtext.syntax.parser.lalr`) does the same.
         """
         cdef Py_ssize_t index, patience
         cdef int state, origin
@@ -115,19 +115,16 @@ cdef class Grammar:
             patience = self.states
             while state != NO_ACTION:
                 origin = self._unit_of(state)
-                if origin < 0 or gotos[origin] == NO_ACTION or not self._fits(state, gotos[origin]):
+                if origin < 0 or gotos[origin] == NO_ACTION:
                     break
                 state = gotos[origin]
                 patience -= 1
                 check(patience > 0)
-            jumps[index] = state
+            gotos[index] = state
         return 0
 
     cdef int _add_spans(self) except -1:
-        """Find the KEEP rules that the parser applies as soon as their token is shifted.
-
-        A rule after which more tokens are valid than before is reduced as usual.
-        """
+        """Find the KEEP rules that the parser applies as soon as their token is shifted."""
         cdef int state, kind, shifted, rule, following
         for state in range(self.states):
             rule = self._only_rule(state)
@@ -139,7 +136,7 @@ cdef class Grammar:
                     continue
                 rule = self.spans[shifted]
                 following = self.gotos[state * self.origins + self.rules[rule].origin]
-                if following == NO_ACTION or not self._fits(shifted, following):
+                if following == NO_ACTION:
                     self.spans[shifted] = -1
         return 0
 
@@ -158,17 +155,6 @@ cdef class Grammar:
                     return -1
                 target = row[index]
         return ~target
-
-    cdef bint _fits(self, int state, int following) noexcept:
-        """Whether every token that is valid in the state `following` is valid in `state`, too."""
-        cdef int index
-        for index in range(self.kinds):
-            if (
-                self.actions[following * self.kinds + index] != NO_ACTION
-                and self.actions[state * self.kinds + index] == NO_ACTION
-            ):
-                return False
-        return True
 
     cdef object _add_rules(self, list rules):
         cdef Rule* rule
@@ -200,7 +186,6 @@ cdef class Grammar:
     def __dealloc__(self):
         PyMem_Free(self.actions)
         PyMem_Free(self.gotos)
-        PyMem_Free(self.jumps)
         PyMem_Free(self.spans)
         PyMem_Free(self.rules)
 

@@ -34,7 +34,6 @@ cdef enum:
     MAX_KNOWN = 4096
     SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
-    SHIFTED = -1  # the origin after a shift; SHIFTED - 1 - state if its KEEP rule was applied
 
 
 @cython.final
@@ -44,7 +43,7 @@ cdef class LalrLoop(Stack):
     cdef Py_ssize_t most
     cdef Py_ssize_t start, end  # of the current token
     cdef Py_ssize_t placed  # the offset that was stored in a value last
-    cdef int origin  # of the last reduced rule; SHIFTED or less after a shift
+    cdef int kept  # after a shift with a KEEP rule, the state before this rule; else -1
     cdef bint has_error_nodes
     cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
     cdef bint is_faulty  # the last action raised a semantic error
@@ -98,18 +97,19 @@ cdef class LalrLoop(Stack):
             self.values[index + 1] = values[index]
             self.entries[index + 1].start = where[index]
             self.entries[index + 1].end = -1
-        self.origin = SHIFTED
+        self.kept = -1
         self.has_error_nodes = self.machine.has_error_nodes
         self.is_resumed = self.depth > 0
 
     cdef _give_back(self):
+        """Write the stack back to the machine, as the machine would have it before the next token.
+
+        The machine applies a KEEP rule only at the next token. So if the loop has just applied one,
+        it restores the token and the state before the rule.
+        """
         cdef Py_ssize_t index
-        if self.origin >= 0:  # undo jumps over unit rules: the machine repeats them
-            self.entries[self.depth].state = self.grammar.gotos[
-                self.entries[self.depth - 1].state * self.grammar.origins + self.origin
-            ]
-        elif self.origin < SHIFTED:  # undo a KEEP rule: the machine repeats it
-            self.entries[self.depth].state = SHIFTED - 1 - self.origin
+        if self.kept >= 0:
+            self.entries[self.depth].state = self.kept
             self.entries[self.depth].form = TOKEN
         self.machine.states[:] = [self.entries[index].state for index in range(self.depth + 1)]
         self.machine.where[:] = [self.entries[index].start for index in range(1, self.depth + 1)]
@@ -161,7 +161,7 @@ cdef class LalrLoop(Stack):
         """Set the entry of the current token, and apply the KEEP rule of its state, if any."""
         cdef int number = self.grammar.spans[state]
         cdef Rule* rule
-        self.origin = SHIFTED
+        self.kept = -1
         entry.state = state
         entry.start = self.start
         entry.end = self.end
@@ -171,9 +171,9 @@ cdef class LalrLoop(Stack):
             self.values[self.depth] = token
         elif number >= 0:
             rule = &self.grammar.rules[number]
-            self.origin = SHIFTED - 1 - state
+            self.kept = state
             entry.form = rule.form
-            entry.state = self.grammar.jumps[
+            entry.state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + rule.origin
             ]
         return 0
@@ -200,8 +200,8 @@ cdef class LalrLoop(Stack):
             self.values[base] = self._make(number, base, start, end)
             entry.form = rule.form if rule.op == DEFER else OBJECT
         self.depth = base
-        self.origin = rule.origin
-        state = self.grammar.jumps[self.entries[base - 1].state * self.grammar.origins + rule.origin]
+        self.kept = -1
+        state = self.grammar.gotos[self.entries[base - 1].state * self.grammar.origins + rule.origin]
         if state < 0:
             raise ValueError("a rule has no goto state")
         entry.state = state
@@ -332,7 +332,7 @@ cdef class LalrLoop(Stack):
             return function(*taken)
         except self.grammar.fault as fault:
             self.depth = base - 1
-            self.origin = SHIFTED
+            self.kept = -1
             self.is_faulty = True
             result = self.machine.keep(fault, self.grammar.reductions[number], offset, taken)
             self.has_error_nodes = self.machine.has_error_nodes
