@@ -18,7 +18,7 @@ from onnxtext.syntax.parser.parser import Parser
 if TYPE_CHECKING:
     from onnxtext.syntax.recovery.recovery import Recovery
 
-_MAX_MARKS = 3
+_MAX_FIXED_MARKS = 3
 """Maximum number of wrong marks, such as quotes, that are fixed to find the errors after them."""
 
 
@@ -89,7 +89,7 @@ def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ..
 
 
 def _parse(
-    source: Source, start: str, marks: int = _MAX_MARKS
+    source: Source, start: str, marks: int = _MAX_FIXED_MARKS
 ) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Parse a text as `parse_partial` does, but do not verify the fixes.
 
@@ -132,9 +132,13 @@ def _recover(
 ) -> tuple[Any, Recovery]:
     """Continue after the first error; return the value of the start rule, and the recovery.
 
+    The first error leaves `Parser.parse` as an exception, because the recovery is slow to import.
+    From then on, `Parser.parse` calls `parser.recover` at each syntax error.
+
     The actions of the parser append their errors to `errors`.
     """
     recovery = _make_recovery(parser, source, errors)
+    parser.recover = recovery.recover
     if isinstance(error, SemanticError):  # too many errors, or nested too deeply
         recovery.stop(error)
         return ERROR_NODE, recovery

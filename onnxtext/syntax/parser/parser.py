@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parse a text: feed the tokens of the lexer to the LALR(1) machine.
 
-At an unexpected token, `recovery` changes the machine's stack and returns the offset at which
-parsing continues.
+At an unexpected token, `Parser.recover` changes the machine's stack and returns the offset at which
+parsing continues. It is None until the first error; then `onnxtext.syntax.parse` sets it to
+`Recovery.recover`.
 """
 
 from __future__ import annotations

@@ -103,7 +103,6 @@ class Recovery:
         self._recoveries = 0
         self._cascades = CascadeFilter()
         self._budget = Budget()
-        parser.recover = self.recover
 
     def stop(self, error: SemanticError) -> None:
         """Record the error at which the parser stopped."""
@@ -136,6 +135,8 @@ class Recovery:
 
     def recover(self, unexpected: Unexpected) -> int | None:
         """Repair the parser's stack after an unexpected token; report the error unless it cascades.
+
+        The stack consists of `states`, `values` and `where` of `parser.machine`.
 
         Returns:
             The offset at which parsing continues; None to give up.
