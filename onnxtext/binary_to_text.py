@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from onnxtext.ast.metadata import inline_all_metadata
+from onnxtext.ast.metadata_decorators import inline_all_metadata
 from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.conversion_errors import lift_binary, warn_if_suspicious

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxtext.ast.compact_form.list_order import keep_names
-from onnxtext.ast.metadata import Pairs, decorator_entries
+from onnxtext.ast.metadata_decorators import Pairs, decorator_entries
 from onnxtext.ast.model import Graph, Model, ValueInfo
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from onnxtext.ast.compact_form.assemble import recombine_value_infos
 from onnxtext.ast.compact_form.list_order import place_order
-from onnxtext.ast.metadata import (
+from onnxtext.ast.metadata_decorators import (
     Pairs,
     decorator_entries,
     inline_all_metadata,

@@ -4,7 +4,7 @@
 `grammar/SPEC.md`, chapter 18, describes parsing. Read the packages in this order:
 
 - `grammar`: `tables` builds the LALR(1) tables with Lark, and `table_cache` caches them. `lexer`
-  splits a text into tokens. `scanner_tables` builds the automaton of the native lexer.
+  splits a text into tokens. `scanner_tables` builds the DFA of the native lexer.
 - `parser`: `lalr` is the LALR(1) loop, which calls an action for each reduction. `parser` runs the
   loop on one text; `native` does the same with the native core (`onnxtext._core`).
 - `actions`: build the syntax tree, or raise a `SemanticError`.

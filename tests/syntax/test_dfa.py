@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The automaton of the terminals finds the same tokens as the lexer's regular expression."""
+"""The DFA of the terminals finds the same tokens as the lexer's regular expression."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from base64 import b64decode
 import pytest
 
 from onnxtext.syntax.grammar.lexer import load_lexer
-from onnxtext.syntax.grammar.scanner_tables import IGNORED, Scanner, make_scanner
+from onnxtext.syntax.grammar.scanner_tables import IGNORED, ScannerTables, make_scanner
 from onnxtext.syntax.grammar.table_cache import load_tables
 from tests.seeds import fresh_seed
 from tests.syntax.texts import mutate, official_texts, texts
@@ -26,7 +26,7 @@ PIECES = (
 )
 
 
-def scanned(scanner: Scanner, text: str) -> list[Found]:
+def scanned(scanner: ScannerTables, text: str) -> list[Found]:
     """Return the tokens that the tables find, one character at a time."""
     classes, accepts = scanner.classes, scanner.accepts
     moves = array("h", b64decode(scanner.moves))

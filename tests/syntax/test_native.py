@@ -50,14 +50,14 @@ def terminals_and_scanner() -> tuple[list[str], Any]:
 
 def check_tokens(text: str) -> None:
     """Compare the tokens up to the first bad one."""
-    from onnxtext._core.syntax.scanner import KINDS
+    from onnxtext._core.syntax.scanner import SPECIAL_KINDS
 
     names, scanner = terminals_and_scanner()
     found, _ = scanner.tokens(text)
     wanted = expected(text)
     assert [(names[kind], start, end) for kind, start, end in found] == wanted[: len(found)]
     assert len(found) == len(wanted) or wanted[len(found)][0] == "BAD"
-    assert KINDS["BAD"] < 0
+    assert SPECIAL_KINDS["BAD"] < 0
 
 
 def test_noise_gives_the_same_tokens() -> None:

@@ -30,14 +30,14 @@ def text() -> str:
 def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a guess, the core still handles rules without error nodes."""
     counted = 0
-    value = Machine.value
+    run_action = Machine.run_action
 
     def counting(self: Machine, *arguments: Any) -> Any:
         nonlocal counted
         counted += 1
-        return value(self, *arguments)
+        return run_action(self, *arguments)
 
-    monkeypatch.setattr(Machine, "value", counting)
+    monkeypatch.setattr(Machine, "run_action", counting)
     lines = text().split("\n")
     first = next(index for index, line in enumerate(lines) if " = [" in line)
     for number, error in ((2, "ir_version: ,"), (first, lines[first].replace("[", "[, "))):

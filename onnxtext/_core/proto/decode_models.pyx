@@ -13,7 +13,7 @@ from onnxtext._core.ast.slots cimport make_function, make_model, new_opset, plai
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.compact_form.assemble import assemble_function
-from onnxtext.ast.metadata import meta_of
+from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.residual_fields import unknown_decorators
 

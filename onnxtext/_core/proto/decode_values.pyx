@@ -20,7 +20,7 @@ from onnxtext._core.ast.slots cimport (
 )
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
-from onnxtext.ast.metadata import meta_of
+from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.ast.tensors_and_attributes import Floats, Reference, SparseTensor
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor

@@ -71,7 +71,7 @@ cdef class Grammar:
     cdef list functions, reductions
     cdef object token, fault, layout, read_token, error_node
     cdef Py_ssize_t token_at, token_kind  # slots of a token
-    cdef dict known  # values that several texts share, by rule and text
+    cdef dict shared_values  # values that several texts share, by rule and text
     cdef dict layouts  # layouts that several texts share, by the id of the type
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
     cdef int _skip_units(self, int16_t* gotos) except -1

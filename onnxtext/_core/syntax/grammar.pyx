@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store the parse tables and actions in the form that the loop in `_core.syntax.parser` uses."""
+"""Store the parse tables and actions in the form that the loop in `_core.syntax.parser` uses.
+
+A rule's action becomes an operation (`Op`). The stack stores most tokens as spans of the text;
+`Entry.form` says how to make the object when it is needed. Three operations only set the form:
+TEXT, INSIDE and LATER, which `_add_rules` merges to KEEP.
+"""
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 
@@ -82,7 +87,7 @@ cdef class Grammar:
         self._add_spans()
         self.token = types["Token"]
         self.token_at, self.token_kind = slot_of(self.token, "at"), slot_of(self.token, "kind")
-        self.known, self.layouts = {}, {}
+        self.shared_values, self.layouts = {}, {}
         self.fault = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]

@@ -7,7 +7,7 @@ cdef enum:
     PLACES = 1 << 12  # the maximum number of cache slots
     SPARSE = 16  # characters of the text per slot
 
-cdef struct Known:
+cdef struct Key:
     int rule
     Py_ssize_t start
     Py_ssize_t size
@@ -16,7 +16,7 @@ cdef struct Known:
 cdef class Memo:
     """A bounded cache of rule results by the span's text."""
     cdef const uint8_t* text
-    cdef Known* known
+    cdef Key* keys
     cdef list values
     cdef Py_ssize_t mask
     cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place)

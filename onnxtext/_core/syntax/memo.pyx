@@ -22,13 +22,13 @@ cdef class Memo:
             places *= 2
         self.text = <const uint8_t*>PyUnicode_DATA(text)
         self.mask = places - 2
-        self.known = <Known*>PyMem_Calloc(places, sizeof(Known))
-        if self.known is NULL:
+        self.keys = <Key*>PyMem_Calloc(places, sizeof(Key))
+        if self.keys is NULL:
             raise MemoryError
         self.values = [None] * places
 
     def __dealloc__(self):
-        PyMem_Free(self.known)
+        PyMem_Free(self.keys)
 
     cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place):
         """Return the cached result of a rule for a span; None if there is none.
@@ -42,7 +42,7 @@ cdef class Memo:
         cdef const uint8_t* data = self.text + start
         cdef uint64_t hash = <uint64_t>(rule * PLACES + size), word = 0
         cdef Py_ssize_t offset = 0, index, slot
-        cdef Known* known
+        cdef Key* key
         while offset + 8 <= size:
             memcpy(&word, data + offset, 8)
             hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
@@ -53,10 +53,10 @@ cdef class Memo:
         hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL
         place[0] = index = <Py_ssize_t>(hash >> 32) & self.mask
         for slot in range(index, index + 2):
-            known = &self.known[slot]
+            key = &self.keys[slot]
             if (
-                known.size == size and known.rule == rule
-                and memcmp(self.text + known.start, data, size) == 0
+                key.size == size and key.rule == rule
+                and memcmp(self.text + key.start, data, size) == 0
             ):
                 return self.values[slot]
         return None
@@ -65,12 +65,12 @@ cdef class Memo:
         self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value
     ) except -1:
         """Cache the result of a rule for a span; evict the older entry. Arguments as for `find`."""
-        cdef Known* known = &self.known[place]
-        if known.size:
-            self.known[place ^ 1] = known[0]
+        cdef Key* key = &self.keys[place]
+        if key.size:
+            self.keys[place ^ 1] = key[0]
             self.values[place ^ 1] = self.values[place]
-        known.rule = rule
-        known.start = start
-        known.size = size
+        key.rule = rule
+        key.start = start
+        key.size = size
         self.values[place] = value
         return 0

@@ -8,7 +8,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 from onnxtext._core.syntax.attributes cimport make_attribute
-from onnxtext._core.syntax.build cimport (
+from onnxtext._core.syntax.nodes_and_tensors cimport (
     integer_of, is_plain_node, is_shareable, make_graph_value, make_node, make_opset, make_record,
     make_tensor, make_value_info,
 )
@@ -31,7 +31,7 @@ cdef extern from "Python.h":
 cdef enum:
     MAX_REMEMBERED_LENGTH = 200
     MAX_SHARED = 64  # the maximum number of values that a text adds to the shared ones
-    MAX_KNOWN = 4096
+    MAX_SHARED_VALUES = 4096
     SHORT = 1 << 14  # only texts with fewer characters share layouts
     UNINTERRUPTED = 1 << 14
 
@@ -58,8 +58,8 @@ cdef class LalrLoop(Stack):
         self.memo = Memo(text)
         self.width = PyUnicode_KIND(text)
         self.shared = MAX_SHARED
-        if len(grammar.known) > MAX_KNOWN:
-            grammar.known, grammar.layouts = {}, {}
+        if len(grammar.shared_values) > MAX_SHARED_VALUES:
+            grammar.shared_values, grammar.layouts = {}, {}
         self.layouts = grammar.layouts if PyUnicode_GET_LENGTH(text) < SHORT else {}
 
     def advance(self, Py_ssize_t offset):
@@ -81,6 +81,7 @@ cdef class LalrLoop(Stack):
             self._give_back()
 
     cdef _take_over(self):
+        """Copy the stack from the machine. The end offsets of its values are unknown."""
         cdef list states = self.machine.states, values = self.machine.values
         cdef list where = self.machine.where
         cdef Py_ssize_t index
@@ -308,9 +309,9 @@ cdef class LalrLoop(Stack):
                 return self.child(rule, base, 1)
         elif op == NODE or op == NODE_LAST or op == VALUE or op == GRAPH:
             if op == NODE:
-                result = make_node(self, rule, base, start, 5, 6)
+                result = make_node(self, rule, base, start, of_attributes=5, of_inputs=6)
             elif op == NODE_LAST:
-                result = make_node(self, rule, base, start, 6, 5)
+                result = make_node(self, rule, base, start, of_attributes=6, of_inputs=5)
             elif op == VALUE:
                 result = make_value_info(self, rule, base, start, self.layouts)
             else:
@@ -341,19 +342,25 @@ cdef class LalrLoop(Stack):
     cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t offset):
         """Return the value that the machine builds from children that may be error nodes."""
         cdef list taken = self.children(&self.grammar.rules[number], base)
-        return self.machine.value(self.grammar.reductions[number], offset, taken)
+        return self.machine.run_action(self.grammar.reductions[number], offset, taken)
 
-    cdef object _attribute(self, int number, Py_ssize_t base, Py_ssize_t start):
+    cdef object _build_cached(self, int number, Py_ssize_t base, Py_ssize_t start):
         """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""
         cdef Rule* rule = &self.grammar.rules[number]
         result = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
         return self._call(number, base, start) if result is None else result
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
-        """Return the value of a rule; cache it by its text unless it contains an offset."""
+        """Return the value of a rule from a cache, or build and cache it.
+
+        There are two caches of values, both by rule and text: `memo` for this text, and
+        `Grammar.shared_values` for plain immutable values of several texts. (`layouts` caches the
+        layouts of tensors.) A value that contains an offset (`placed >= start`) or an error
+        (`is_faulty`) is not cached.
+        """
         cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
         if not 0 < size <= MAX_REMEMBERED_LENGTH:
-            return self._attribute(number, base, start)
+            return self._build_cached(number, base, start)
         result = self.memo.find(number, first, size, &place)
         if result is not None:
             return result
@@ -361,13 +368,13 @@ cdef class LalrLoop(Stack):
         if self.shared:
             self.shared -= 1
             key = (number, PyUnicode_Substring(self.text, start, end))
-            result = self.grammar.known.get(key)
+            result = self.grammar.shared_values.get(key)
         if result is None:
             self.is_faulty = False
-            result = self._attribute(number, base, start)
+            result = self._build_cached(number, base, start)
             if self.placed >= start or self.is_faulty:  # it has an offset or an error
                 return result
             if key is not None and is_shareable(result):
-                self.grammar.known[key] = result
+                self.grammar.shared_values[key] = result
         self.memo.keep(place, number, first, size, result)
         return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-KINDS: dict[str, int]
+SPECIAL_KINDS: dict[str, int]
 
 class Scanner:
     def __init__(

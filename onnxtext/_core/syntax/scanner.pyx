@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scan tokens with the automaton of `onnxtext.syntax.grammar.scanner_tables`."""
+"""Scan tokens with the DFA of `onnxtext.syntax.grammar.scanner_tables`."""
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
 
@@ -16,18 +16,19 @@ ctypedef fused Character:
 cdef Py_ssize_t LIMIT = 4096  # Python reads longer strings and comments, with `str.find`
 cdef int DEEPEST = 100  # nested brackets; the Python lexer reads deeper ones
 
-KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
+SPECIAL_KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
 
 
 cdef class Scanner:
-    """The automaton's tables, validated, so that the scanner needs no bounds checks."""
+    """The tables of the DFA, validated, so that the scanner needs no bounds checks."""
 
     def __cinit__(self, list classes, bytes moves, list accepts, int nested):
         """Copy the tables.
 
         Args:
             classes: the character class of each ASCII character, then the class of all others.
-            moves: the transitions of each state as 16-bit integers in the machine's byte order.
+            moves: the transitions of each state as little-endian 16-bit integers.
+                (The core runs only on little-endian machines, see `select_core`.)
             accepts: for each state, a terminal number or a special result.
             nested: the terminal of nested lists, whose token ends at the matching bracket.
         """
@@ -109,6 +110,10 @@ cdef inline uint8_t column_of(Character character) noexcept nogil:
 cdef int find_token(
     Scanner tables, const Character* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
 ) noexcept:
+    """Find the next token, as `Scanner.scan` does: run the DFA as far as it goes.
+
+    The token ends where the DFA was last in an accepting state.
+    """
     cdef const int16_t* moves = tables.moves
     cdef const int16_t* accepts = tables.accepts
     cdef const uint8_t* classes = tables.classes

@@ -9,10 +9,13 @@ cdef struct Entry:
     int state
     int form
     Py_ssize_t start
-    Py_ssize_t end
+    Py_ssize_t end  # -1: the span is unknown
 
 cdef class Stack:
-    """The stack of a parse. Entry 0 is the start state; the others are a state and a symbol each."""
+    """The stack of a parse. Entry 0 is the start state; the others are a state and a symbol each.
+
+    In all modules, `base` is the index of the entry of a rule's first symbol.
+    """
     cdef Grammar grammar
     cdef str text
     cdef Entry* entries

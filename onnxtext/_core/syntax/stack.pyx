@@ -1,5 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The LALR stack: states, and the symbols that led to them."""
+"""The LALR stack: states, and the symbols that led to them.
+
+`Entry.form` says what the value of an entry is:
+
+- OBJECT: `values` has it.
+- another negative form: a span of the text, which `Stack.value` converts.
+- 0 or more: the number of the LATER or DEFER rule whose function makes it.
+"""
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 
 from onnxtext._core.syntax.grammar cimport (
@@ -24,9 +31,9 @@ cdef class Stack:
 
         Args:
             grammar: the tables.
-            machine: the machine that owns the stacks between calls.
+            machine: not used; Cython passes the arguments of `LalrLoop` here, too.
             text: the text.
-            most: the maximum depth; `LalrLoop` checks it.
+            most: not used, like `machine`.
         """
         self.grammar = grammar
         self.text = text

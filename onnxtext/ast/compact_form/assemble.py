@@ -20,7 +20,7 @@ from onnxtext.ast.compact_form.list_order import (
 )
 from onnxtext.ast.compact_form.output_types import place_all_types, place_types
 from onnxtext.ast.compact_form.value_infos import place_infos
-from onnxtext.ast.metadata import Pairs, decorator_entries
+from onnxtext.ast.metadata_decorators import Pairs, decorator_entries
 from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 

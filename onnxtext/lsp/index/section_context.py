@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from onnxtext.checker.context.checked_model import FunctionKey
 from onnxtext.lsp.index.section_names import key_of_function
-from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 

@@ -14,7 +14,7 @@ from typing import Any
 from onnxtext.ast.section_paths import PathStep
 from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
 from onnxtext.source import Span
-from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from onnxtext.ast.compact_form.list_order import place_order
-from onnxtext.ast.metadata import inline_all_metadata, inline_metadata
+from onnxtext.ast.metadata_decorators import inline_all_metadata, inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import list_graphs
 from onnxtext.plurals import with_article

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
-from onnxtext.ast.metadata import meta_of
+from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
-from onnxtext.ast.metadata import meta_of
+from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.format_elements import is_expressible, is_typed_expressible

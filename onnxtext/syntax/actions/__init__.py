@@ -14,6 +14,7 @@ from onnxtext.syntax.actions import (  # noqa: F401 (the modules register their 
     graphs_and_nodes,
     headers,
     lists,
+    metadata_section,
     models,
     records_and_decorators,
     resources,

@@ -17,13 +17,8 @@ from onnxtext.ast.records import Decorator, Field
 from onnxtext.ast.section_paths import PathStep, first_output, function_key, generated_values
 from onnxtext.diagnostics import Subject
 from onnxtext.select_core import core, core_module
-from onnxtext.syntax.actions.sections import (
-    MetadataBlock,
-    MetadataItem,
-    Pairs,
-    RepeatedItem,
-    Sections,
-)
+from onnxtext.syntax.actions.metadata_section import AboveItem, MetadataBlock, MetadataItem, Pairs
+from onnxtext.syntax.actions.sections import Sections
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 
@@ -138,7 +133,7 @@ class SectionBinding:
                 of functions and of nested graphs.
         """
         if core() == "native":
-            core_module("syntax.sections").bind_blocks(blocks, self._of(owner), attach)
+            core_module("syntax.metadata_section").bind_blocks(blocks, self._of(owner), attach)
             return
         for block in blocks:
             attach(block)
@@ -207,7 +202,7 @@ class SectionBinding:
         return error
 
     def _attach_inside(
-        self, function: Function, item: MetadataItem | RepeatedItem | MetadataBlock
+        self, function: Function, item: MetadataItem | AboveItem | MetadataBlock
     ) -> None:
         if isinstance(item, MetadataBlock):
             try:

@@ -26,6 +26,29 @@ from onnxtext.syntax.grammar.tables import (
     order_terminals,
 )
 
+_BRACKET = re.compile(r"[\[\]]")
+_BLANKS = r"[ \t\n\v\f\r]*"
+
+_PUNCTUATION = "punctuation"
+_LONG = "long"
+"""Kinds that are not terminals; `_LONG` is the start of a long token."""
+
+_RARE = frozenset((_LONG, "NESTED", END_KIND))
+
+_LONG_LIST = r"[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})"
+"""The start of a list of numbers that may be long.
+
+If at least 400 characters of numbers follow the bracket, the lexer asks `long_literals`. That
+module finds the end of a list of at least 8000 characters; `Lexer._whole` reads shorter ones.
+"""
+
+_LONG_BEGINNING = rf'"""|{_LONG_LIST}'
+_LONG_NESTED = 500
+"""In a NESTED token of more characters, numpy finds the closing bracket."""
+
+_LONG_TEXT = 10_000
+"""The lexer remembers an unclosed quote only if more than this number of characters follow it."""
+
 
 class Token(str):
     """The text of a token, with its offset.
@@ -67,7 +90,7 @@ class Lexer:
     def __init__(self, tables: ParserTables) -> None:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
         self._terminals = terminals
-        self._marks = {t.literal: t.name for t in terminals if t.literal is not None}
+        self._punctuation = {t.literal: t.name for t in terminals if t.literal is not None}
         self._words = {word: t.name for t in terminals for word in _special_words(t)}
         # The last long text with an unclosed string, and the offset of the string's opening quote.
         self._unclosed = ("", 0)
@@ -110,15 +133,15 @@ class Lexer:
     def read(self, text: str, offset: int) -> Iterator[tuple[str, str, int]]:
         """Yield (kind, text, offset) of each token from offset `offset` to the end of the text."""
         pattern, kinds = self._pattern_at(text, offset)
-        marks, words = self._marks, self._words
+        punctuation, words = self._punctuation, self._words
         while True:
             for match in pattern.finditer(text, offset):
                 group = match.lastindex or 0
                 token = match[group]
                 start = match.start(group)
                 kind = kinds[group]
-                if kind == _MARK:
-                    yield marks[token], token, start
+                if kind == _PUNCTUATION:
+                    yield punctuation[token], token, start
                 elif kind == "WORD":
                     yield words.get(token, kind), token, start
                 elif kind not in _RARE:
@@ -148,8 +171,8 @@ class Lexer:
         kind, token = kinds[group], match[group]
         if kind == "NESTED":
             end = closing_bracket(token)
-            kind, token = (kind, token[:end]) if end else (_MARK, token[0])
-        return Token(token, offset, self._marks[token] if kind == _MARK else kind)
+            kind, token = (kind, token[:end]) if end else (_PUNCTUATION, token[0])
+        return Token(token, offset, self._punctuation[token] if kind == _PUNCTUATION else kind)
 
     def _long_token(self, text: str, offset: int) -> Token | None:
         """Read a TRIPLE string or a long number list fast, without a regular expression.
@@ -165,7 +188,7 @@ class Lexer:
             return Token(text[offset:end], offset, "TRIPLE")
         end = literal_end(text, offset)
         if end == UNCLOSED:
-            return Token(text[offset], offset, self._marks[text[offset]])
+            return Token(text[offset], offset, self._punctuation[text[offset]])
         if not end:
             return None
         token = text[offset:end]
@@ -181,8 +204,8 @@ class Lexer:
         group = match.lastindex or 0
         token, start = match[group], match.start(group)
         kind = kinds[group]
-        if kind == _MARK:
-            kind = self._marks[token]
+        if kind == _PUNCTUATION:
+            kind = self._punctuation[token]
         elif kind == "WORD":
             kind = self._words.get(token, kind)
         elif kind in _RARE:
@@ -214,7 +237,7 @@ def closing_bracket(text: str) -> int:
     Args:
         text: a match of the terminal NESTED, which begins with `[` and contains no strings.
     """
-    if len(text) > _LONG_LITERAL:
+    if len(text) > _LONG_NESTED:
         import numpy as np
 
         data = np.frombuffer(text.encode("ascii"), np.uint8)
@@ -228,22 +251,6 @@ def closing_bracket(text: str) -> int:
         if not open_brackets:
             return match.end()
     return 0
-
-
-_LONG_LITERAL = 500
-_BRACKET = re.compile(r"[\[\]]")
-_BLANKS = r"[ \t\n\v\f\r]*"
-
-_MARK = "a mark"
-_LONG = "long"
-"""Kinds that are not terminals: `_MARK` is punctuation, `_LONG` is the start of a long token."""
-
-_RARE = frozenset((_LONG, "NESTED", END_KIND))
-
-_LONG_LIST = r"[\[{](?=[-+0-9.eE, \t\n\v\f\r\[\]]{400})"
-_LONG_BEGINNING = rf'"""|{_LONG_LIST}'
-_LONG_TEXT = 10_000
-"""The lexer remembers an unclosed quote only if more than this number of characters follow it."""
 
 
 def _token_pattern(
@@ -286,7 +293,7 @@ def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """
     return [
         ("STRING", r'"[^"\\]+"'),
-        (_MARK, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?="|[A-Za-z_]\w*\])'),
+        (_PUNCTUATION, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?="|[A-Za-z_]\w*\])'),
         *((kind, pattern + "(?=[ ,)=.:>])") for kind, pattern in words),
     ]
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build one deterministic automaton from the grammar's terminals, by subset construction.
+"""Build one deterministic finite automaton (DFA) from the grammar's terminals.
 
-The native lexer uses the automaton, which reads the longest possible token. If several terminals
-match the token, the first in the lexer's order wins. Two kinds of tokens differ from the patterns
-in the grammar. A NESTED token ends at the bracket that closes its first bracket, so the native
-lexer counts brackets. A minus sign with a word, such as `-x`, is one BAD token, except for numbers
+The native lexer uses the DFA, which reads the longest possible token. If several terminals match
+the token, the first in the lexer's order wins. Two kinds of tokens differ from the patterns in the
+grammar. A NESTED token ends at the bracket that closes its first bracket, so the native lexer
+counts brackets. A minus sign with a word, such as `-x`, is one BAD token, except for numbers
 such as `-inf`.
 """
 
@@ -21,21 +21,22 @@ from typing import Any, NamedTuple
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _OTHER = 128
 _CHARACTERS = frozenset(range(_OTHER + 1))
-"""The alphabet of the automaton: the ASCII codes, and `_OTHER` for all other characters."""
+"""The alphabet of the DFA: the ASCII codes, and `_OTHER` for all other characters."""
 
 IGNORED = "__IGNORE"
 """The prefix of the names that Lark gives to ignored terminals."""
 
 
-class Scanner(NamedTuple):
-    """The tables of the automaton. State 0 is the start state.
+class ScannerTables(NamedTuple):
+    """The tables of the DFA. State 0 is the start state.
 
     Two characters belong to the same class if they lead from every state to the same next state.
 
     Attributes:
         classes: the class number of each ASCII character, then one number for all other characters.
         moves: for each state, a row with the next state for each class, or -1. The
-            rows are little-endian 16-bit integers in base64, which load fast.
+            rows are little-endian 16-bit integers in base64, which load fast. (The native core
+            reads them as they are: it runs only on little-endian machines.)
         accepts: for each state, the name of the terminal that it accepts; "" if it accepts none.
     """
 
@@ -44,8 +45,8 @@ class Scanner(NamedTuple):
     accepts: list[str]
 
 
-def make_scanner(terminals: list[tuple[str, str]]) -> Scanner:
-    """Build the automaton that reads one token.
+def make_scanner(terminals: list[tuple[str, str]]) -> ScannerTables:
+    """Build the DFA that reads one token, by subset construction.
 
     Args:
         terminals: (name, regular expression) of each terminal, in order of precedence.
@@ -60,11 +61,11 @@ def make_scanner(terminals: list[tuple[str, str]]) -> Scanner:
     if sys.byteorder == "big":
         moves.byteswap()
     names = [terminals[number][0] if number >= 0 else "" for number in accepts]
-    return Scanner(classes, b64encode(moves.tobytes()).decode(), names)
+    return ScannerTables(classes, b64encode(moves.tobytes()).decode(), names)
 
 
 class _Nfa:
-    """A nondeterministic automaton for several regular expressions. State 0 is the start state.
+    """A nondeterministic automaton (NFA) for several regular expressions. State 0 is the start.
 
     Attributes:
         empty: for each state, the targets of its empty transitions.
@@ -159,7 +160,7 @@ class _Nfa:
         return classes, samples
 
     def subsets(self, samples: list[int]) -> tuple[list[list[int]], list[int]]:
-        """Build the deterministic automaton, whose states are sets of states of this automaton.
+        """Build the DFA, whose states are sets of states of this NFA.
 
         Args:
             samples: one character of each class.
@@ -222,7 +223,7 @@ def _characters_in(items: Any) -> set[int]:
 
 
 def _merge(rows: list[list[int]], accepts: list[int]) -> tuple[list[list[int]], list[int]]:
-    """Merge the equivalent states of an automaton (Moore's algorithm); state 0 stays first.
+    """Merge the equivalent states of a DFA (Moore's algorithm); state 0 stays first.
 
     `rows` and `accepts`, and the results, have the form of the results of `_Nfa.subsets`.
     """

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from onnxtext.io.files import write_atomically
-from onnxtext.syntax.grammar import scanner_tables as dfa_module
+from onnxtext.syntax.grammar import scanner_tables as scanner_module
 from onnxtext.syntax.grammar import tables as tables_module
-from onnxtext.syntax.grammar.scanner_tables import Scanner
+from onnxtext.syntax.grammar.scanner_tables import ScannerTables
 from onnxtext.syntax.grammar.tables import (
     GrammarRule,
     Matrix,
@@ -69,7 +69,7 @@ def cache_path(grammar: str) -> Path | None:
         return None
     makers = [
         Path(file).read_text(encoding="utf-8")
-        for file in (__file__, tables_module.__file__, dfa_module.__file__)
+        for file in (__file__, tables_module.__file__, scanner_module.__file__)
     ]
     sources = "\0".join([grammar, *makers, _lark()]).encode()
     return Path(directory) / f"tables-{len(sources)}-{zlib.crc32(sources):08x}"
@@ -159,5 +159,5 @@ def _tables(data: dict[str, Any], cells: bytes) -> ParserTables:
         goto_matrix=gotos,
         starts=data["starts"],
         ends=data["ends"],
-        scanner=Scanner(**data["scanner"]),
+        scanner=ScannerTables(**data["scanner"]),
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onnxtext.quick_dataclass import dataclass
-from onnxtext.syntax.grammar.scanner_tables import Scanner, make_scanner
+from onnxtext.syntax.grammar.scanner_tables import ScannerTables, make_scanner
 
 STARTS = (
     "model",
@@ -142,7 +142,7 @@ class ParserTables(NamedTuple):
         goto_matrix: for each state and rule name: the state after the reduction by this rule.
         starts: maps each start symbol to its first state.
         ends: maps each start symbol to its accepting state.
-        scanner: the automaton that reads tokens.
+        scanner: the DFA that reads tokens.
     """
 
     terminals: tuple[Terminal, ...]
@@ -151,15 +151,15 @@ class ParserTables(NamedTuple):
     goto_matrix: Matrix
     starts: dict[str, int]
     ends: dict[str, int]
-    scanner: Scanner
+    scanner: ScannerTables
 
     @property
-    def actions(self) -> tuple[dict[str, int], ...]:
+    def action_rows(self) -> tuple[dict[str, int], ...]:
         """The content of `action_matrix`: for each state, a dict from terminal to cell."""
         return self.action_matrix.rows
 
     @property
-    def gotos(self) -> tuple[dict[str, int], ...]:
+    def goto_rows(self) -> tuple[dict[str, int], ...]:
         """The content of `goto_matrix`: for each state, a dict from rule name to cell."""
         return self.goto_matrix.rows
 

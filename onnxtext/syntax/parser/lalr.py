@@ -41,6 +41,7 @@ def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]
     """Make a function that picks the items at the indexes in `take` from a sequence."""
     if len(take) > 1:
         return itemgetter(*take)
+    # For -1, the slice from -1 to None picks the None that follows the values.
     return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
 
 
@@ -81,7 +82,7 @@ class Reduction:
         self.call = action or _identity
         self.located = located
         self.unit = self.action is None and self.size == 1
-        self.tokens = [
+        self.tokens = [  # only names of rules are lowercase
             index for index in rule.take if index >= 0 and not rule.symbols[index].islower()
         ]
         if action is None or action in _WITHOUT_OFFSET:
@@ -128,7 +129,7 @@ class Automaton:
 
         `i` is the index of the reduction in `reductions`.
         """
-        return self._tables.actions
+        return self._tables.action_rows
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
@@ -146,7 +147,7 @@ class Automaton:
 
         return [
             {name: after_units(row, state) for name, state in row.items()}
-            for row in self._tables.gotos
+            for row in self._tables.goto_rows
         ]
 
     def _only_unit(self, row: dict[str, int]) -> str | None:
@@ -197,6 +198,14 @@ class Unexpected(Exception):
 
 class Machine:
     """A parse in progress: stacks of states, of values, and of the offsets of the values.
+
+    `states[0]` is the start state. `values[i]` led to `states[i + 1]` and begins at `where[i]`. So
+    there is always one state more than values and offsets.
+
+    There are two kinds of errors. `Unexpected`, a syntax error, ends `feed_all`. A `SemanticError`
+    of an action does not, if `semantic_errors` is a list: `keep` appends the error, and the value
+    of the rule becomes `ERROR_NODE`; lists leave it out. A `SemanticError` is raised only if there
+    are too many errors, or if constructs are nested too deeply.
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
@@ -262,7 +271,7 @@ class Machine:
                         children[index] = Token(children[index], where[index - size])
                 taken = children if rule.select is None else rule.select((*children, None))
                 if self.has_error_nodes:
-                    result = self.value(rule, begin, taken)
+                    result = self.run_action(rule, begin, taken)
                 else:
                     try:
                         call = rule.call
@@ -295,7 +304,7 @@ class Machine:
         self.feed(END_KIND, "", offset)
         return self.values[-1]
 
-    def value(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
+    def run_action(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
         """Call the action of a rule with its children; if the action fails, call `keep`.
 
         Raises:

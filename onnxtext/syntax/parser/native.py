@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from onnxtext._core.syntax import actions, functions, sections
+from onnxtext._core.syntax import actions, metadata_section, models_and_headers
 from onnxtext._core.syntax.grammar import OPS, Grammar
 from onnxtext._core.syntax.parser import LalrLoop
-from onnxtext._core.syntax.scanner import KINDS, Scanner
+from onnxtext._core.syntax.scanner import SPECIAL_KINDS, Scanner
 from onnxtext._core.tensor.parse_literals import Layout
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -96,23 +96,24 @@ OPERATIONS = {
 }
 """Maps the name of an action to the operation that the core runs instead.
 
-`_core.syntax.grammar` defines the operations.
-
-The core calls all other actions as functions."""
-
+`_core/syntax/grammar.pxd` defines the operations. `_rule` has three exceptions: for rules without
+an action, for names with dots, and for the attributes of nodes. The core calls all other actions as
+functions. An action with LATER or DEFER must not raise a `SemanticError`: the core calls it on
+demand, where `Machine.keep` cannot record the error.
+"""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bare_graph_name": actions.bare_graph_name,
     "coarse_type": actions.coarse_type,
     "decorator": actions.decorator,
-    "function": functions.function,
-    "header": functions.header,
-    "header_numbers": functions.header_numbers,
-    "label_step": sections.label_step,
-    "metadata_block": sections.metadata_block,
-    "metadata_section": sections.metadata_section,
-    "model": functions.model,
-    "plain_step": sections.plain_step,
+    "function": models_and_headers.function,
+    "header": models_and_headers.header,
+    "header_numbers": models_and_headers.header_numbers,
+    "label_step": metadata_section.label_step,
+    "metadata_block": metadata_section.metadata_block,
+    "metadata_section": metadata_section.metadata_section,
+    "model": models_and_headers.model,
+    "plain_step": metadata_section.plain_step,
     "positional_field": actions.positional_field,
     "triple_string": actions.triple,
 }
@@ -120,7 +121,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class CoreParser(Parser):
-    """A parser with a native loop; where the loop stops, the Python machine parses one token."""
+    """A parser with a native loop; at an error, the loop hands its stack to the Python machine."""
 
     def __init__(self, text: str, start: str) -> None:
         super().__init__(text, start)
@@ -131,6 +132,7 @@ class CoreParser(Parser):
         while (offset := self._parser.advance(offset)) < len(self.text):
             token = self.lexer.token(self.text, offset)
             assert token is not None  # the loop stopped before this token
+            # This raises the error: the token is unexpected or nested too deeply.
             self.machine.feed(token.kind, token, token.at)
             offset = token.end
 
@@ -177,9 +179,9 @@ def number_terminals(tables: ParserTables) -> dict[str, int]:
 
 
 def _scanner(tables: ParserTables, terminals: dict[str, int]) -> Scanner:
-    numbers = {"": KINDS["NOTHING"], BAD_KIND: KINDS["BAD"]} | terminals
+    numbers = {"": SPECIAL_KINDS["NOTHING"], BAD_KIND: SPECIAL_KINDS["BAD"]} | terminals
     accepts = [
-        KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
+        SPECIAL_KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
         for name in tables.scanner.accepts
     ]
     moves = b64decode(tables.scanner.moves)
@@ -196,7 +198,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
     else:
         name = OPERATIONS.get(reduction.name, "CALL")
         if name == "PASS" and reduction.size == 1:
-            name = "UNIT"
+            name = "UNIT"  # it changes no value, but unlike `Reduction.unit`, no goto skips it
     if reduction.origin == "operator" and name == "LIST_MORE":
         name = "LIST_DOTTED"
     if reduction.origin == "attributes" and name == "PASS":
@@ -251,7 +253,7 @@ def _token_reader(
     def read_token(text: str, offset: int) -> tuple[Token | None, int]:
         token = lexer.token(text, offset)
         if token is None:
-            return None, KINDS["END"]
-        return token, terminals.get(lexer.kind(token), KINDS["BAD"])
+            return None, SPECIAL_KINDS["END"]
+        return token, terminals.get(lexer.kind(token), SPECIAL_KINDS["BAD"])
 
     return read_token

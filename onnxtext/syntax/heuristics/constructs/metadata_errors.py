@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span, line_start
-from onnxtext.syntax.actions.sections import BLOCKS
+from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS

@@ -11,8 +11,9 @@ from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
+from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.resources import WEIGHT_PLACES
-from onnxtext.syntax.actions.sections import BLOCKS, ENCODING_KEYS, TRAINING_KEYS
+from onnxtext.syntax.actions.sections import ENCODING_KEYS, TRAINING_KEYS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.error_context import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build and bind metadata blocks: the common part of `onnxtext.syntax.actions.sections`.
+"""Build and bind metadata blocks: the common part of `onnxtext.syntax.actions.metadata_section`.
 
 Each function returns the same as its Python version, and calls it for rare forms and errors.
 """
@@ -9,8 +9,8 @@ from onnxtext._core.ast.slots cimport (
 
 from onnxtext._core.ast.slots import slots_of
 from onnxtext.ast.section_paths import PathStep
-from onnxtext.syntax.actions.sections import (
-    BLOCKS, MetadataBlock, MetadataItem, RepeatedItem,
+from onnxtext.syntax.actions.metadata_section import (
+    BLOCKS, MetadataBlock, MetadataItem, AboveItem,
     metadata_block as python_block,
     metadata_section as python_section,
 )
@@ -21,7 +21,7 @@ cdef struct BlockSlots:
     Py_ssize_t overload
     Py_ssize_t items
 
-cdef type STEP = PathStep, ENTRY = MetadataItem, REPEATED = RepeatedItem, BLOCK = MetadataBlock
+cdef type STEP = PathStep, ENTRY = MetadataItem, ABOVE = AboveItem, BLOCK = MetadataBlock
 cdef BlockSlots OF_BLOCK = slots_of(MetadataBlock)
 cdef frozenset KINDS = frozenset(BLOCKS) - {"function"}
 
@@ -69,7 +69,7 @@ cdef bint filled(list items, list above) except -1:
     cdef Py_ssize_t number
     cdef dict known = None
     for number, item in enumerate(items):
-        if type(item) is REPEATED:
+        if type(item) is ABOVE:
             if known is None:
                 known = {
                     (<tuple>entry)[0]: (<tuple>entry)[1] for entry in above if type(entry) is ENTRY
