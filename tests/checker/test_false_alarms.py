@@ -228,6 +228,9 @@ WRONGLY_INFERRED = (
     # onnx ignores the default values of these attributes.
     ("MeanVarianceNormalization (x)", IMAGE, "float[1, 2, 4, 4] y", 13),
     ('STFT (x, step, "", length)', "float[1, 128, 1] x", "float[1, 15, 9, 2] y", 17),
+    # Versions before 11 do not mention negative axes, but runtimes accept them.
+    ("Squeeze <axes = [-1]> (x)", "float[3, 1] x", "float[3] y", 9),
+    ("Unsqueeze <axes = [-1, 0]> (x)", "float[3] x", "float[1, 3, 1] y", 9),
 )  # fmt: skip
 
 

@@ -314,6 +314,25 @@ def test_wrong_counts_are_described(node: str, expected: str) -> None:
     assert found.message.endswith(expected)
 
 
+@pytest.mark.parametrize(
+    ("constant", "node", "message"),
+    [
+        ("value_ints = [-5]", "ConstantOfShape (c)", "must have non-negative elements"),
+        ("value_int = -3", "OneHot (i, c, x)", "must be non-negative"),
+        ("value_floats = [1.0, 2.0, 3.0]", "Resize (x, , c)", "same as rank of input"),
+    ],
+)
+def test_numbers_in_attributes_of_constants_are_checked(
+    constant: str, node: str, message: str
+) -> None:
+    source = text(
+        f"c = Constant <{constant}> ()\ny = {node}\nz = Relu (x, x)",
+        inputs="float[2] x, int64[3] i", outputs="y, float[2] z",
+    )  # fmt: skip
+    (finding,) = [item for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    assert message in finding.message
+
+
 def hostile_models() -> dict[str, str]:
     names = [f"n{i}" for i in range(3000)]
     deep = "y = Relu (x)"

@@ -184,8 +184,12 @@ def _with_default(node: Node) -> Node:
 def _has_wrong_rank(node: Node) -> bool:
     """Whether onnx may infer too low a rank for the output of a node.
 
-    This happens if an output size in the attribute `output_shape` is smaller than the input size.
+    This happens if an output size in the attribute `output_shape` is smaller than the input size,
+    and for negative axes in versions that do not allow them, although all runtimes do.
     """
+    if node.op_type in ("Squeeze", "Unsqueeze"):
+        axes = attribute_value(node.attributes, "axes")
+        return isinstance(axes, tuple) and any(isinstance(a, int) and a < 0 for a in axes)
     return (
         node.op_type == "ConvTranspose"
         and attribute_value(node.attributes, "output_shape") is not None
@@ -195,10 +199,13 @@ def _has_wrong_rank(node: Node) -> bool:
 def _has_wrong_sizes(node: Node) -> bool:
     """Whether the output sizes that onnx infers for a node may be wrong.
 
-    For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes. For pooling with
-    `ceil_mode`, it also counts windows that start in the pads at the end; runtimes do not.
+    For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes. For `Einsum`, it
+    infers 1 if only the second of two sizes is a symbol. For pooling with `ceil_mode`, it also
+    counts windows that start in the pads at the end; runtimes do not.
     """
-    return node.op_type == "Attention" or bool(attribute_value(node.attributes, "ceil_mode"))
+    if node.op_type in ("Attention", "Einsum"):
+        return True
+    return bool(attribute_value(node.attributes, "ceil_mode"))
 
 
 def is_misinferred(node: Node) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
@@ -47,7 +47,7 @@ from onnxtext.checker.inference.onnx_errors import (
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.shape_rules import shape_rule, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, constant_tensor
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import Types, given_types, type_merger
 from onnxtext.checker.isolation.child_process import Failure
@@ -211,7 +211,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return (), ()
         bound = bound_node(node, environment.parameters) if scope.function is not None else node
         if node.op_type == "Constant" and not target.domain:
-            self._add_constant(node, environment)
+            self._add_constant(bound, environment)
         values = [environment.value(name) if name else None for name in node.inputs]
         if body_outputs is not None and values and inner.live_branch(node, values[0]) is not None:
             return body_outputs
@@ -376,8 +376,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _add_constant(self, node: Node, environment: ShapeEnvironment) -> None:
         """Add the output of a `Constant` to `environment.constants` if it is a small tensor."""
         for attribute in node.attributes:
-            value = attribute.value
-            constant = small_constant(value.type, value.data) if isinstance(value, Tensor) else None
+            tensor = constant_tensor(attribute)
+            constant = small_constant(*tensor) if tensor is not None else None
             if constant is not None and node.outputs:
                 environment.constants[node.outputs[0]] = constant
 

@@ -26,7 +26,8 @@ float[2, 3, 3, 3] kernel = [0, ...], float[64, 512] r = [0, ...], float[64, 128]
 """
 INPUTS = (
     "float[batch, seq, 64] x, float[past, 64] p, float[seq, 64] t, float[batch, 3, h, w] image, "
-    "float[n, m] nm, bool c, float[?, seq] u, int64 k, float[seq, 1, 128] steps"
+    "float[n, m] nm, float[1, 2, seq] one_batch, float[1, 64] row, bool c, "
+    "float[?, seq] u, int64 k, float[seq, 1, 128] steps"
 )
 
 DIMS = "s = Shape (x)\nb = Gather (s, zero)\nl = Gather (s, one)\nb1 = Unsqueeze (b, first)\n"
@@ -40,6 +41,13 @@ FOLLOWED = {
               "float[2*batch, 32, seq]"),
     "what is left": (DIMS + "a = Concat <axis = 0> (b1, minus)\ny = Reshape (x, a)",
                      "float[batch, 64*seq]"),
+    "broadcast batches": ('y = Einsum <equation = "...ij,...jk->...ik"> (one_batch, x)',
+                          "float[batch, 2, 64]"),
+    "broadcast indices": ('y = Einsum <equation = "bi, bi"> (row, t)', "float"),
+    "the order of letters": ('y = Einsum <equation = "ba..."> (x)', "float[64, seq, batch]"),
+    "scales in an attribute": (
+        "f = Constant <value_floats = [1.0, 1.0, 2.0]> ()\ny = Resize (x, , f)",
+        "float[batch, seq, 128]"),
     "a product": ("y = Flatten <axis = 2> (x)", "float[batch*seq, 64]"),
     "a sum": ("y = Concat <axis = 0> (p, t)", "float[past + seq, 64]"),
     "a sum, back": ("a = Concat <axis = 0> (p, t)\ns = Shape <end = 1> (a)\n"

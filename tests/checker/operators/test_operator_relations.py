@@ -140,7 +140,8 @@ WRONG: dict[Case, str] = {
     ("y, z = Split (x, s)", "float[4] x, int64[1] s", 18): "`s` has 1 entry, but the node has 2",
     ("z = SplitToSequence (x, s)\ny = SequenceLength (z)", "float[4] x, int64[2, 2] s", 11):
         "has 2 dimensions, but the operator needs 0 or 1",
-    ("n = Constant <value_int = 4> ()\ny = STFT (x, n, w, n)", "float[1, 16, 1] x, float[5] w", 17):
+    ("k = Constant <value_int = 4> ()\nn = Identity (k)\ny = STFT (x, n, w, n)",
+     "float[1, 16, 1] x, float[5] w", 17):
         "the size of `w` is 5, but the value of `n` is 4",
     ("n = Constant <value_int = 0> ()\ny = STFT (x, n, w)", "float[1, 16, 1] x, float[5] w", 17):
         "`n` is 0, but the step must be positive",

@@ -21,6 +21,7 @@ from onnxtext.checker.inference.symbolic.operator_shapes import (
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.attention import standard_attention
 from onnxtext.checker.inference.symbolic.operator_shapes.data_dependent_shapes import broadcast_pair
+from onnxtext.checker.inference.symbolic.operator_shapes.einsum import output_sizes
 from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import (
     REDUCTIONS,
     require_relations,
@@ -148,6 +149,11 @@ def matmul_shape(call: OperatorCall, left: SymbolicShape, right: SymbolicShape) 
     return (*broadcast(call, [left[:-2], right[:-2]]), *rows, *columns)
 
 
+def _einsum(call: OperatorCall) -> SymbolicShape:
+    sizes = output_sizes(call)
+    return None if sizes is None else tuple([_broadcast_dim(call, extents) for extents in sizes])
+
+
 def _integer_matmul(call: OperatorCall) -> SymbolicShape:
     quantized.require_matmul_scales(call, (2,), 1, (3,))
     return _matmul(call)
@@ -270,6 +276,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
     "ConvInteger": quantized.conv_integer,
     "ConvTranspose": convolution_and_pooling.conv_transpose,
     "DepthToSpace": convolution_and_pooling.depth_to_space,
+    "Einsum": _einsum,
     "Expand": data_dependent_shapes.expand,
     "Flatten": reshape_and_slice.flatten,
     "Gather": reshape_and_slice.gather,

@@ -12,7 +12,15 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from onnxtext.ast.tensors_and_attributes import RawData, TypedData
+from onnxtext.ast.tensors_and_attributes import (
+    Attribute,
+    Float32,
+    Floats,
+    RawData,
+    Tensor,
+    TensorData,
+    TypedData,
+)
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 from onnxtext.tensor.element_count import count_elements
@@ -138,6 +146,26 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
         return None
     numbers = struct.unpack(f"<{count_elements(shape)}{code}", stored)
     return made_value(shape, numbers, type.element in REAL)
+
+
+def constant_tensor(attribute: Attribute) -> tuple[TensorType, TensorData] | None:
+    """Return the type and data of the tensor that an attribute of a `Constant` defines.
+
+    Return None if the attribute is no dense tensor, number or list of numbers.
+    """
+    value = attribute.read()
+    if isinstance(value, Tensor):
+        return value.type, value.data
+    if isinstance(value, Floats):
+        return TensorType("float", (len(value),)), RawData(value.data)
+    if isinstance(value, Float32):
+        return TensorType("float", ()), RawData(value.bits.to_bytes(4, "little"))
+    numbers = value if isinstance(value, tuple) else (value,)
+    integers = [number for number in numbers if isinstance(number, int)]
+    if len(integers) < len(numbers):
+        return None
+    shape = (len(integers),) if isinstance(value, tuple) else ()
+    return TensorType("int64", shape), RawData(struct.pack(f"<{len(integers)}q", *integers))
 
 
 def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> SmallTensor | None:

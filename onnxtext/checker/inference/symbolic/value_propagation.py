@@ -34,7 +34,7 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,
     broadcast_tensor,
-    made_value,
+    constant_tensor,
     row_major_indices,
     row_major_offset,
     stored_value,
@@ -47,18 +47,9 @@ ValueFunction = Callable[[OperatorCall], SmallTensor | None]
 
 
 def _constant(call: OperatorCall) -> SmallTensor | None:
-    for attribute in call.node.attributes:
-        value = attribute.read()
-        if isinstance(value, Tensor):
-            return stored_value(value.type, value.data)
-        numbers = value if isinstance(value, tuple) else (value,)
-        if len(numbers) > MAX_ELEMENTS:
-            return None
-        if attribute.name in ("value_ints", "value_int"):
-            integers = tuple([number for number in numbers if isinstance(number, int)])
-            shape = (len(integers),) if attribute.name == "value_ints" else ()
-            return made_value(shape, integers, False)
-    return None
+    tensors = map(constant_tensor, call.node.attributes)
+    tensor = next((tensor for tensor in tensors if tensor is not None), None)
+    return None if tensor is None else stored_value(*tensor)
 
 
 def _shape(call: OperatorCall) -> SmallTensor | None:

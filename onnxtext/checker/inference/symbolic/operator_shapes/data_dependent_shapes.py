@@ -111,7 +111,7 @@ def constant(call: OperatorCall) -> SymbolicShape:
             shape, dims = value.type.shape, value.type.integer_dims
             return dims if shape is not None and len(dims) == len(shape) else None
         if attribute.name in ("value_ints", "value_floats", "value_strings"):
-            return (len(value),) if isinstance(value, tuple) else None
+            return (len(value),) if isinstance(value, (tuple, Floats)) else None
         if attribute.name in ("value_int", "value_float", "value_string"):
             return ()
     return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the inputs of `Einsum` fit its equation."""
+"""Check that the inputs of `Einsum` fit its equation, and find the sizes of its output."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
 
 _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 
@@ -34,6 +35,8 @@ def require_equation(call: OperatorCall) -> None:
     sizes: dict[str, tuple[int, int]] = {}
     for index, term in enumerate(terms):
         for label, size in _labeled_dimensions(term, call.shape(index)):
+            if not isinstance(size, int) or size == 1:
+                continue
             before, first = sizes.setdefault(label, (size, index))
             if size != before:
                 name = f"dimension {label} of `...`"
@@ -43,11 +46,34 @@ def require_equation(call: OperatorCall) -> None:
                 return
 
 
-def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, int]]:
-    """Yield the label and the size of each dimension whose size is known and not 1.
+def output_sizes(call: OperatorCall) -> list[list[Extent]] | None:
+    """Return, for each dimension of the output, the sizes in the inputs that are broadcast.
 
-    `term` is the term of the equation for an input of shape `shape`, such as `b...ij`. The
-    dimensions of the ellipsis have the labels `-1`, `-2` and so on, from the last to the first.
+    Return None if the equation is wrong or the shape of an input is unknown.
+    """
+    equation = call.attribute("equation")
+    if not isinstance(equation, bytes) or None in call.shapes:
+        return None
+    left, arrow, right = equation.decode(errors="replace").replace(" ", "").partition("->")
+    sizes: dict[str, list[Extent]] = {}
+    for term, shape in zip(left.split(","), call.shapes, strict=False):
+        for label, size in _labeled_dimensions(term, shape):
+            sizes.setdefault(label, []).append(size)
+    if not arrow:
+        letters = [letter for letter in sorted(set(left)) if letter.isalpha()]
+        right = "..." + "".join([letter for letter in letters if left.count(letter) == 1])
+    before, dots, after = right.partition("...")
+    shared = sorted([label for label in sizes if dots and not label.isalpha()], key=int)
+    labels = [*before, *shared, *after]
+    return [sizes[label] for label in labels] if sizes.keys() >= set(labels) else None
+
+
+def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, Extent]]:
+    """Yield the label and the size of each dimension of an input of shape `shape`.
+
+    `term` is the term of the equation for the input, such as `b...ij`. The dimensions of the
+    ellipsis have the labels `-1`, `-2` and so on, from the last to the first. Yield nothing if the
+    term does not fit the shape.
     """
     found = _TERM.fullmatch(term)
     if shape is None or found is None:
@@ -57,6 +83,4 @@ def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, 
     if rest < 0 or (rest and not dots):
         return  # onnx reports this error
     labels = [*before, *[str(axis - rest) for axis in range(rest)], *after]
-    for label, size in zip(labels, shape, strict=True):
-        if isinstance(size, int) and size != 1:
-            yield label, size
+    yield from zip(labels, shape, strict=True)
