@@ -64,6 +64,8 @@ WRONG: dict[Case, str] = {
     ("y = DeformConv (x, w, o, , m)", f"{DEFORMED}, float[1, 18, 2, 2] o, float[1, 9, 2, 1] m", 19):
         "dimension 3 of `m` is 1, but dimension 3 of the output is 2",
     ("y = DFT (x, n)", "float[1, 4, 1] x, int64[2] n", 20): "`n` must have one element",
+    ("n = Constant <value_int = 0> ()\ny = DFT (x, n)", "float[1, 4, 1] x", 20):
+        "`n` is 0, but the length must be positive",
     ('y = Einsum <equation = "ij, jk -> ik"> (x, w)', "float[2, 3] x, float[4, 5] w", 12):
         "the dimension `j` is 3 in `x` and 4 in `w`",
     ('y = Einsum <equation = "ii->i"> (x)', "float[2, 3] x", 12):
@@ -145,6 +147,10 @@ WRONG: dict[Case, str] = {
         "the size of `w` is 5, but the value of `n` is 4",
     ("n = Constant <value_int = 0> ()\ny = STFT (x, n, w)", "float[1, 16, 1] x, float[5] w", 17):
         "`n` is 0, but the step must be positive",
+    ("s = Constant <value_ints = [2, -4]> ()\ny = Resize (x, , , s)", "float[2, 4] x", 13):
+        "a size is -4, but sizes must not be negative",
+    ("y = ScatterND (x, i, u)", "float[2, 4] x, int64 i, float[4] u", 18):
+        "`i` has 0 dimensions, but the operator needs 1 or more",
     ("y = SoftmaxCrossEntropyLoss (x, t)", "float[2] x, int64 t", 13): "needs 2 or more",
     ("y = SoftmaxCrossEntropyLoss (x, t, w)", "float[2, 3] x, int64[2] t, float[2] w", 13):
         "the size of `w` is 2, but the number of classes is 3",
@@ -257,7 +263,7 @@ def test_right_nodes_have_no_findings(case: Case) -> None:
 
 
 WITHOUT_SIZES = ("num_heads = 0", "Attention", "->ii", "GridSample", "LRN", "MeanVariance", "Range",
-                 "Resize (x, , s)", "_directions", "SplitToSequence", "Upsample")  # fmt: skip
+                 "Resize (x, , ", "_directions", "SplitToSequence", "Upsample")  # fmt: skip
 """Parts of cases that are wrong for any sizes of the inputs."""
 
 

@@ -186,6 +186,9 @@ def resize(call: OperatorCall) -> SymbolicShape:
         call.reject(f"the node gets {given_as}, but {needed}")
     if scaled:
         _require_positive_scales(call, given or ())
+    least = min([size for size in given or () if isinstance(size, int)], default=0)
+    if least < 0 and not scaled:
+        call.reject(f"a size is {least}, but sizes must not be negative")
     regions = call.shape(1) if crops and may_have_sizes else None
     if regions is not None and len(regions) == 1:
         call.equal(regions[0], 2 * len(axes), "the size of {1}", "twice the number of axes")
@@ -282,6 +285,9 @@ def scatter_nd(call: OperatorCall) -> SymbolicShape:
     Each index tuple selects a slice of the data, which an update of the slice's shape replaces.
     """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
+    for index in (0, 1):
+        if call.rank(index) == 0:
+            call.reject(f"{{{index}}} has 0 dimensions, but the operator needs 1 or more")
     depth = chosen[-1] if chosen else None
     if shape is None or not chosen or depth is None or updates is None:
         return shape

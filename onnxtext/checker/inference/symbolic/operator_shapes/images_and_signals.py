@@ -92,6 +92,13 @@ def _require_real_or_complex(call: OperatorCall) -> None:
         call.reject(f"the last dimension of {{0}} is {size}, but it must be 1 or 2")
 
 
+def _dft(call: OperatorCall) -> None:
+    _require_real_or_complex(call)
+    length = call.scalar(1)
+    if isinstance(length, int) and length < 1:
+        call.reject(f"{{1}} is {length}, but the length must be positive")
+
+
 def _stft(call: OperatorCall) -> None:
     """Check the signal and step of `STFT`; require a window of `frame_length` numbers."""
     if call.rank(0) == 3:
@@ -105,7 +112,7 @@ def _stft(call: OperatorCall) -> None:
 IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "AffineGrid": _affine_grid,
     "Col2Im": _col2im,
-    "DFT": _require_real_or_complex,
+    "DFT": _dft,
     "MaxRoiPool": _max_roi_pool,
     "MaxUnpool": lambda call: call.same_shape(0, 1),
     "Resize": _resize,
