@@ -333,6 +333,24 @@ def test_numbers_in_attributes_of_constants_are_checked(
     assert message in finding.message
 
 
+@pytest.mark.parametrize(
+    "node",
+    [
+        "f.d.F (x)",
+        "If (c) <then_branch = p () => (float[4] u) { u = Neg (x) }, "
+        "else_branch = q () => (float[4] v) { v = Abs (x) }>",
+    ],
+)
+def test_a_wrong_declaration_is_reported_once(node: str) -> None:
+    function = '<domain: "f.d", opset_import: ["": 21]>\nF (a) => (b) {\n  b = Relu (a)\n}\n'
+    found = onnxtext.check(
+        text(f"y = {node}", inputs="float[4] x, bool c", outputs="float[5] y",
+             opsets='21, "f.d": 1', rest=function)
+    )  # fmt: skip
+    (finding,) = [item for item in found if item.severity != "info"]
+    assert finding.message.startswith("`y` is declared `float[5]`, but ")
+
+
 def hostile_models() -> dict[str, str]:
     names = [f"n{i}" for i in range(3000)]
     deep = "y = Relu (x)"
