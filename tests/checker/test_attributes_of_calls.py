@@ -129,8 +129,9 @@ def test_inputs_that_the_body_does_not_require_may_be_omitted() -> None:
     assert not codes(model("y = l.F (x)", body))
 
 
-def test_a_call_that_omits_a_required_input_is_an_error() -> None:
-    inner = "F (a, b) => (c) { c = Add (a, b) }"
+@pytest.mark.parametrize("node", ["Add (a, b)", "Concat <axis = 0> (a, b)", "Max (a, b)"])
+def test_a_call_that_omits_a_required_input_is_an_error(node: str) -> None:
+    inner = f"F (a, b) => (c) {{ c = {node} }}"
     outer = "G (a, b) => (c) { c = l.F (a, b) }"
     source = model("y = l.G (x)", inner, outer)
     (finding,) = errors(onnxtext.check(source))

@@ -112,7 +112,11 @@ class FunctionNeeds:
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):
                 formal = target.input(index)
-                if formal is not None and formal.option == "single":
+                if formal is not None and (
+                    formal.option == "single"
+                    # As in `rules.operators`: standard operators need all variadic inputs.
+                    or (formal.option == "variadic" and not target.origin)
+                ):
                     self._needed.add((function, "input", name))
         elif type(target) is Scope:
             for value, name in zip(target.inputs, node.inputs, strict=False):
