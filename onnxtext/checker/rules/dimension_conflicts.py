@@ -47,6 +47,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     for conflict in conflicts:
         yield _conflict(conflict)
     passed: set[int] = set()
+    earlier = [item for item in subject.found if item.code == "shape-mismatch"]
+    reported = {id(item.places[0].item) for item in earlier}  # calls and nodes with bodies
     for wrong in shapes.sizes.mismatches:
         if isinstance(wrong, ShapeMismatch):
             yield _mismatch(wrong, certain=wrong.certain and not conflicts)
@@ -54,7 +56,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             if id(wrong.value) not in passed:
                 yield _shape_not_passed(wrong)
             passed.add(id(wrong.value))
-        else:
+        elif id(wrong.node) not in reported:
             yield _contradiction(wrong)
     if shapes.sizes.learned and subject.main is not None:
         yield from _forced(subject.main, shapes)

@@ -145,8 +145,6 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                     require_body_inputs(node, target, list(map(find, node.inputs)), sizes)
                 bodies, contents = self._bodies(scope, index, node, environment)
                 declared_shapes = self._declared_output_shapes(node, declared, environment)
-                if id(node) in wrong:
-                    bodies, contents = (), ()
                 found = unify_shapes(node, declared_shapes, bodies, sizes)
                 results = self._results(environment)
             else:
@@ -234,8 +232,6 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         sizes = environment.sizes
         if type(target) is Scope:
             shapes, contents = self._call(target, tuple(inputs), tuple(values), sizes)
-            if id(node) in self._wrong:
-                return tuple(declared_shapes), ()
             return unify_shapes(node, declared_shapes, shapes, sizes), contents
         if id(node) in self._wrong:
             return tuple(declared_shapes), ()
