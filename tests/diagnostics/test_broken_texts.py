@@ -181,6 +181,17 @@ UNMENDED = {
         B + '<domain: "d", opset_import: [21]>\nf => (b) {\n  b = Relu (a)\n}\n', (6, 1),
         "the function lacks its inputs",
     ),
+    "a mark as the value of a key": (
+        header("ir_version: :"), (2, 15), "expected a value, found `:`",
+    ),
+    "a mark as a key": (header(": 10"), (2, 3), "expected a word, found `:`"),
+    "a mark in a record": (
+        node("  y = Op <a = {b: =}> (x)"), (3, 19), "expected a value, found `=`",
+    ),
+    "an unknown field of the section training": (
+        B + 'training {\n  updatebinding: []\n}\n', (6, 3),
+        "`updatebinding` is not a field of training",
+    ),
     "a field of a tensor with the wrong data": (
         value("float[2] w = raw_data{1}"), (3, 16), "the data of `raw_data` has the wrong form",
     ),

@@ -16,6 +16,7 @@ from onnxtext.ast.model import Configuration, EncodingPatch, Graph, Training
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.section_paths import PathStep
 from onnxtext.quick_dataclass import dataclass
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.metadata_section import MetadataBlock, Pairs
 from onnxtext.syntax.actions.registry import ACTIONS, LOCATED
 from onnxtext.syntax.actions.resources import Resources, decode_base64
@@ -106,12 +107,15 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
         elif name in seen:
             problem = f"`{name}` is given twice"
         if problem is not None:
-            raise SemanticError(
+            error = SemanticError(
                 problem,
                 token=name,
                 help="the fields are initialization and algorithm, which are graphs, and "
                 'initialization_binding and update_binding, which are lists: ["name": "name"]',
             )
+            if name not in TRAINING_KEYS:
+                error.instead = nearest_name(name, TRAINING_KEYS)
+            raise error
         seen.add(name)
         setattr(training, name, value)
     return word, training

@@ -34,7 +34,7 @@ _DATA = {"NUMBERS", "NESTED", "BRACES", "LSQB", "LBRACE", "BLOB", "FILE"}
 _GROUPS = (
     ({*_NODE, *_NAMES, *_STRINGS, *_TYPES}, _NODE, "a node"),
     ({*_VALUE, *_NAMES, *_STRINGS, *_NUMBERS, *_TYPES, *_DATA}, _VALUE, "a value"),
-    ({*_HEADER_VALUE, *_STRINGS}, _HEADER_VALUE, "a value"),
+    ({*_NAMES, *_STRINGS, *_NUMBERS, "FIXED", *_DATA}, _HEADER_VALUE, "a value"),
     (_DATA, {"NESTED", "BRACES", "BLOB"}, "tensor data such as `[1, 2]`"),
     (_NAMES | _STRINGS, {"WORD", "STRING"}, "a name"),
     (_NAMES, {"WORD", "ENCODING"}, "a word"),
@@ -96,6 +96,8 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
         if needed <= left:
             words.append((max(likely.get(name, 0) for name in group), word))
             left -= group
+    if "WORD" in left:
+        left -= {"ENCODING", "RESOURCES"}  # words like any other here, such as keys of a header
     if "BRACES" in left:
         left.discard("LBRACE")  # the description of `BRACES` includes it
     if len(left) + len(words) > 1:

@@ -56,7 +56,7 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
     if shape is None:
         return
     if len(shape) > len(target):
-        wrong = f"{{{index}}} has {len(shape)} dimensions and cannot be broadcast to {len(target)}"
+        wrong = f"{{{index}}} has rank {len(shape)} and cannot be broadcast to rank {len(target)}"
         call.reject(wrong)
         return
     for back in range(1, len(shape) + 1):
