@@ -96,8 +96,8 @@ def not_a_float(text: str, *, narrow: bool = False) -> LiteralError:
         digits = text.lstrip("-")
         if other.code == "number-hex" and 0x7F800000 < int(digits, 16) < 0x80000000:
             bits = f"{text[: -len(digits)]}nan({digits})"
-            fix = f"write {other.written} for the value or {bits} for the bits of a nan"
-            return LiteralError(other.message, length=len(text), help=fix, code=other.code)
+            help = f"write {other.written} for the value or {bits} for the bits of a nan"
+            return LiteralError(other.message, length=len(text), help=help, code=other.code)
         point = ".0" if narrow and other.written.lstrip("-").isdigit() else ""
         written = other.written + point
         return LiteralError(other.message, length=len(text), code=other.code, instead=written)

@@ -51,7 +51,9 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     f"this {quote(node.op_type)} has no outputs",
                     (Place(node),),
                     help="name its outputs: `y = …`",
-                    subject=Subject("operator", _full_name(node.domain, node.op_type)),
+                    subject=Subject(
+                        "operator", _full_name(plain_domain(node.domain), node.op_type)
+                    ),
                 )
             if target is None:
                 if node.op_type:
