@@ -133,7 +133,7 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         "the attribute is declared as ints, but its value has the type strings", None,
     ),
     "a float in a repeated list of integers": (
-        node("  u = Op <a: ints[4] = [1.5, ...]> (t)"), [(4, 11)],
+        node("  u = Op <a: ints[4] = [1.5, ...]> (t)"), [(4, 25)],
         "the attribute is declared as ints, but an item of its value has the type float", None,
     ),
     "a list as a tensor": (

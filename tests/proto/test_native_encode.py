@@ -111,7 +111,7 @@ def outcome(lowering: Callable[[], Any]) -> Any:
         return lowering()
     except LowerError as error:
         return error.message, error.at, error.code
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         return type(error)
 
 
