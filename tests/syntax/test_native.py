@@ -235,7 +235,7 @@ def test_other_types_than_text_are_rejected(wrong: Any) -> None:
     for change in ("inputs", "outputs"):
         model = onnxtext.parse("g (float[1] x) => (float[1] y) { [n] y = Relu (x) }")
         setattr(model.graph.nodes[0], change, (wrong,))
-        with pytest.raises(onnxtext.OnnxTextError, match=rf"{change}\[0\] is (None|an int|a \w+), not a str"):
+        with pytest.raises(onnxtext.OnnxTextError, match=rf"{change}\[0\] is .+, not a str"):
             lower_model(model)
 
 
