@@ -79,6 +79,24 @@ class Fix:
         return apply_edits(text, self.edits)
 
 
+def safe_fixes(diagnostics: Iterable[Diagnostic]) -> list[Fix]:
+    """Return the safe fixes of diagnostics; of overlapping fixes, only the first."""
+    chosen: list[Fix] = []
+    taken: list[Span] = []
+    for item in diagnostics:
+        if item.fix is None or item.fix.applicability != "safe":
+            continue
+        spans = [edit.span for edit in item.fix.edits]
+        if not any(_overlap(new, old) for new in spans for old in taken):
+            chosen.append(item.fix)
+            taken += spans
+    return chosen
+
+
+def _overlap(left: Span, right: Span) -> bool:
+    return left == right or (left.start < right.end and right.start < left.end)
+
+
 class Subject(NamedTuple):
     """The item of a model, or the word of a text, that a diagnostic is about.
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxtext
-from onnxtext.checker.engine import fix_edits
+from onnxtext.checker.engine import fix_edits, fix_loop
 from onnxtext.checker.engine.fix_loop import fix_text
 from onnxtext.checker.engine.sort_nodes import sorted_order
 from onnxtext.diagnostics.model import apply_edits
@@ -185,8 +185,38 @@ def test_valid_or_unfixable_texts_stay() -> None:
     for nodes in ("y = Relu (x)", "y = Rellu (x)", "a = Neg (b)\nb = Neg (a)\ny = Relu (a)"):
         model = text(nodes)
         assert fixed(model) == (model, ())
-    broken = "g () => ("
-    assert fixed(broken)[1] == ()
+    for broken in ("g () => (", text("y = Add (x x, x)")):  # the second fix is a guess
+        assert fixed(broken) == (broken, ())
+
+
+def test_safe_fixes_of_syntax_errors_come_first() -> None:
+    head, nodes = text("\ny = Relu (a)\na = Neg (x)").split("\n", 1)
+    wrong = head.replace(", opset", " opset") + "\n" + nodes.replace("a =", "a :=")
+    assert fixed(wrong) == (
+        text("\na = Neg (x)\ny = Relu (a)"),
+        ("add `,` [missing-comma]", "write `=` [wrong-mark]", "sort the nodes [node-order]"),
+    )
+
+
+def test_syntax_errors_without_a_safe_fix_stay() -> None:
+    wrong = text("a := Neg (x)\ny = Add (a a, x)")
+    assert fixed(wrong) == (wrong.replace(":=", "="), ("write `=` [wrong-mark]",))
+
+
+def test_more_syntax_errors_than_the_parser_reports_are_fixed() -> None:
+    right = text("\n".join(f"y{i} = Neg (x)" for i in range(250)) + "\ny = Neg (y0)")
+    wrong = right.replace(" = Neg", " := Neg")
+    assert len(onnxtext.check(wrong)) < 250
+    assert fixed(wrong) == (right, ("write `=` [wrong-mark]",) * 251)
+
+
+def test_fixes_that_leave_as_many_syntax_errors_are_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wrong = text("y := Neg (x)")
+    (error,) = onnxtext.check(wrong)
+    monkeypatch.setattr(fix_loop, "_syntax_errors", lambda *_: (error,))
+    assert fixed(wrong) == (wrong, ())
 
 
 def test_findings_carry_their_repair() -> None:

@@ -111,6 +111,14 @@ def test_fix_repairs_the_file(files: Path) -> None:
     assert path.stat().st_mtime_ns == before
 
 
+def test_fix_repairs_syntax_errors(files: Path) -> None:
+    path = files / "unsorted.onnxtxt"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("10,", "10").replace("\n", "\r\n").encode())
+    done = run("check", "--fix", "unsorted.onnxtxt", cwd=files)
+    assert (done.status, done.err) == (0, "unsorted.onnxtxt: fixed: add `,` [missing-comma]\n")
+    assert path.read_bytes() == b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode()
+
+
 def test_fix_changes_texts_only(files: Path) -> None:
     before = (files / "wrong.onnx").read_bytes()
     refused = run("check", "--fix", "wrong.onnx", cwd=files)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Implement `check --fix`: repair a text repeatedly, without causing new errors."""
+"""Implement `check --fix`: correct a text repeatedly, without causing new errors."""
 
 from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,12 @@ from onnxtext.checker.engine.check_source import encode_for_checks, parse_any
 from onnxtext.checker.engine.check_tree import run_rules, severity_of
 from onnxtext.checker.engine.fix_edits import RepairResult, apply_repairs
 from onnxtext.checker.engine.suppressions import Suppressions
-from onnxtext.diagnostics import OnnxTextError
+from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.diagnostics.model import apply_edits, safe_fixes
 from onnxtext.io.text_or_binary import decode_text
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 
 _MAX_ROUNDS = 100
 """The maximum number of rounds; each round applies all repairs that do not conflict."""
@@ -41,15 +43,16 @@ class _Checked:
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
-    """Apply the safe repairs of the findings in a text; repeat until no further repair applies.
+    """Apply the safe fixes of syntax errors; if none remain, the safe repairs of the findings.
 
-    Repairs that cause new errors are dropped. Repairs do not change what a valid model computes.
+    Repeat each step until nothing applies. Repairs that cause new errors are dropped. Repairs do
+    not change what a valid model computes.
 
     `options` are `base_dir`, `select` and `ignore`, as for `engine.check_tree.check_tree`.
 
     Returns:
-        The new text and the titles of the repairs. A text with syntax errors is returned unchanged.
-        If `data` cannot be decoded, the new text is empty.
+        The new text and the titles of the fixes and repairs. If `data` cannot be decoded, the new
+        text is empty.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
@@ -60,7 +63,11 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     text = ""
     with contextlib.suppress(OnnxTextError), room_for_nesting():
         text = decode_text(data, name)
-        checked = _check(text, name, options)
+        try:
+            checked = _check(text, name, options)
+        except OnnxTextError as error:
+            text, done = _fix_syntax(text, name, error.diagnostics)
+            checked = _check(text, name, options)
         # A repair may reveal another: a node with a corrected name may be out of order.
         for _ in range(_MAX_ROUNDS):
             step = _repair(checked, options)
@@ -70,6 +77,39 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
             text = repaired.text
             done += repaired.done
     return RepairResult(text, tuple(done))
+
+
+def _fix_syntax(text: str, name: str, errors: Sequence[Diagnostic]) -> tuple[str, list[str]]:
+    """Apply the safe fixes of `errors`, the syntax errors; repeat while the number of errors falls.
+
+    Return the new text and the titles of the fixes.
+    """
+    done: list[str] = []
+    for _ in range(_MAX_ROUNDS):
+        fixes = safe_fixes(errors)
+        if not fixes:
+            break
+        fixed = apply_edits(text, [edit for fix in fixes for edit in fix.edits])
+        after = _syntax_errors(fixed, name)
+        comparable = after
+        if len(errors) >= MAX_SEMANTIC_ERRORS and errors[-1].span is not None:
+            # The parser stopped at the last error: errors further below are not new.
+            rest = len(text) - errors[-1].span.end
+            comparable = [e for e in after if e.span and len(fixed) - e.span.end >= rest]
+        if len(comparable) >= len(errors):
+            break
+        codes = {item.fix: item.code for item in errors}
+        done += [f"{fix.title} [{codes[fix]}]" for fix in fixes]
+        text, errors = fixed, after
+    return text, done
+
+
+def _syntax_errors(text: str, name: str) -> Sequence[Diagnostic]:
+    try:
+        parse_any(Source(text, name))
+    except OnnxTextError as error:
+        return error.diagnostics
+    return ()
 
 
 def _check(text: str, name: str, options: dict[str, Any]) -> _Checked:

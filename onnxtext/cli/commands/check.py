@@ -124,8 +124,9 @@ def _codes(
 @click.option(
     "--fix",
     is_flag=True,
-    help="Apply safe fixes to texts: sort nodes, remove unused initializers and value infos of "
-    "unknown values, add missing imports, correct misspelled names. Comments are kept.",
+    help="Apply safe fixes to texts: correct syntax errors, sort nodes, remove unused initializers "
+    "and value infos of unknown values, add missing imports, correct misspelled names. Comments "
+    "are kept.",
 )
 @click.option(
     "--max-findings",

@@ -10,6 +10,7 @@ from lsprotocol import types as t
 
 from onnxtext.checker.context.registry import BACKSLASH_LOST, UNUSED_SUPPRESSION, rules
 from onnxtext.diagnostics import Diagnostic, Edit
+from onnxtext.diagnostics.model import safe_fixes
 from onnxtext.lsp.features.diagnostics import span_of, to_lsp_diagnostics
 from onnxtext.lsp.features.model_edit_actions import KIND, offered_actions
 from onnxtext.lsp.features.text_edits import workspace_edit
@@ -130,17 +131,7 @@ def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
 
     Of overlapping fixes, only the first is applied.
     """
-    edits: list[Edit] = []
-    for diagnostic in _diagnostics(document):
-        fix = diagnostic.fix
-        if fix is None or fix.applicability != "safe":
-            continue
-        if not any(_overlap(new.span, old.span) for new in fix.edits for old in edits):
-            edits += fix.edits
+    edits = [edit for fix in safe_fixes(_diagnostics(document)) for edit in fix.edits]
     if edits:
         edit = workspace_edit(server, document, edits)
         yield t.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit)
-
-
-def _overlap(left: Span, right: Span) -> bool:
-    return left == right or (left.start < right.end and right.start < left.end)

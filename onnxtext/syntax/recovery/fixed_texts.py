@@ -17,7 +17,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix
-from onnxtext.diagnostics.model import apply_edits
+from onnxtext.diagnostics.model import apply_edits, safe_fixes
 from onnxtext.source import Source, Span
 
 Parse = Callable[[Source], Sequence[Diagnostic]]
@@ -40,7 +40,7 @@ def with_verified_fixes(
         diagnostics: the diagnostics of the text, in text order.
         parse: parses a text. It is called at most once, with the text after the safe fixes.
     """
-    fixes = _safe_fixes(diagnostics)
+    fixes = safe_fixes(diagnostics)
     if not fixes:
         return tuple(diagnostics)
     edits = sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span)
@@ -56,20 +56,6 @@ def with_verified_fixes(
             fix for fix in fixes if any(not wrong_lines.isdisjoint(lines[e]) for e in fix.edits)
         ]
     return tuple([_with_unsafe_fix(item) if item.fix in doubtful else item for item in diagnostics])
-
-
-def _safe_fixes(diagnostics: Sequence[Diagnostic]) -> list[Fix]:
-    """Return the safe fixes, without those that overlap an earlier one."""
-    chosen: list[Fix] = []
-    end = -1
-    for item in diagnostics:
-        if item.fix is None or item.fix.applicability != "safe":
-            continue
-        spans = [edit.span for edit in item.fix.edits]
-        if spans and min(spans).start > end:
-            chosen.append(item.fix)
-            end = max(span.end for span in spans)
-    return chosen
 
 
 def _lines_of_edits(fixed: Source, edits: Sequence[Edit]) -> dict[Edit, range]:
