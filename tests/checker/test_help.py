@@ -68,7 +68,7 @@ def failing(directory: Path) -> Iterator[tuple[str, str, list[Diagnostic]]]:
         model = with_values(in_graph, values)
         yield code, model, onnxtext.check(model)
     for name, model in {**FIXABLE, "many": many()}.items():
-        yield name, model, onnxtext.check(model, select=["value-unused"])
+        yield name, model, onnxtext.check(model, select=["all", "style"])
 
 
 def test_every_finding_has_help_and_names_its_rule(directory: Path) -> None:
@@ -107,7 +107,7 @@ def test_every_fix_removes_its_finding_and_adds_none(directory: Path) -> None:
 
 @pytest.mark.parametrize("name", FIXABLE)
 def test_fixable_findings_have_a_fix(name: str) -> None:
-    found = onnxtext.check(FIXABLE[name], select=["value-unused"])
+    found = onnxtext.check(FIXABLE[name], select=["all", "style"])
     assert found
     assert any(item.fix is not None for item in found), found
 
