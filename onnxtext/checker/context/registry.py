@@ -38,6 +38,8 @@ class Rule(NamedTuple):
             disabled by default.
         profile: the profile (a named set of rules) that contains the rule; "" for none. Profiles
             contain conventions that exporters do not follow, so `--select all` skips their rules.
+        needs_valid_syntax: whether a syntax error elsewhere in the text can cause a finding. Then
+            editors show no findings of the rule while the text has syntax errors.
     """
 
     code: str
@@ -45,6 +47,7 @@ class Rule(NamedTuple):
     source: str = ""
     level: Level = "error"
     profile: str = ""
+    needs_valid_syntax: bool = False
 
     @property
     def citation(self) -> str:
@@ -65,9 +68,9 @@ class Rule(NamedTuple):
         return f"rule: {self.title}" + (f" [{self.citation}]" if self.citation else "")
 
 
-def style_rule(code: str, title: str, source: str) -> Rule:
+def style_rule(code: str, title: str, source: str, *, needs_valid_syntax: bool = False) -> Rule:
     """Return a rule for a convention: a lint of the profile `style`."""
-    return Rule(code, title, source, "lint", "style")
+    return Rule(code, title, source, "lint", "style", needs_valid_syntax)
 
 
 _DOCUMENTS = {
@@ -145,6 +148,7 @@ UNUSED_SUPPRESSION = Rule(
     "unused-suppression",
     "a comment `# onnxtext: ignore[…]` suppresses at least one finding",
     level="warning",
+    needs_valid_syntax=True,
 )
 
 

@@ -260,6 +260,7 @@ RULES = (
         "attribute-ref-unknown",
         "a reference names an attribute parameter of the function, with the same type",
         "IR Functions",
+        needs_valid_syntax=True,
     ),
     Rule(
         "attribute-string-utf8", "strings of attributes are UTF-8", "IR Attributes", level="warning"

@@ -77,5 +77,6 @@ RULES = (
         "subgraph-arity",
         "graphs in attributes have as many inputs and outputs as their operator needs",
         "schema",
+        needs_valid_syntax=True,
     ),
 )

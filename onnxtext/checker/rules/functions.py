@@ -200,5 +200,5 @@ RULES = (
         "proto",
         level="info",
     ),
-    Rule("function-unused", "every function is called", level="lint"),
+    Rule("function-unused", "every function is called", level="lint", needs_valid_syntax=True),
 )

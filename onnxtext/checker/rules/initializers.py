@@ -74,6 +74,7 @@ RULES = (
         "initializer-not-input",
         "before IR version 4 every initializer is also an input",
         "proto Version 4",
+        needs_valid_syntax=True,
     ),
     Rule(
         "subgraph-initializer-is-input",

@@ -183,6 +183,7 @@ RULES = (
         "opset-import-missing",
         "a model imports at least one operator set (from IR version 3 on)",
         "proto ModelProto.opset_import",
+        needs_valid_syntax=True,
     ),
     Rule(
         "opset-import-duplicate",
@@ -200,8 +201,14 @@ RULES = (
         "opset-domain-not-imported",
         "the domain of every node is imported by its model",
         "IR Operators",
+        needs_valid_syntax=True,
     ),
-    Rule("opset-import-unused", "every imported domain is used", level="lint"),
+    Rule(
+        "opset-import-unused",
+        "every imported domain is used",
+        level="lint",
+        needs_valid_syntax=True,
+    ),
     Rule(
         "function-opset-missing",
         "a function imports the domain of each of its nodes",

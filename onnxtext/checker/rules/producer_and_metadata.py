@@ -131,7 +131,7 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("graph-missing", "a model has a graph", "IR Models"),
+    Rule("graph-missing", "a model has a graph", "IR Models", needs_valid_syntax=True),
     Rule(
         "metadata-key-duplicate",
         "metadata keys are distinct; a duplicate is an error in the model and a warning in "
@@ -145,7 +145,10 @@ RULES = (
     ),
     style_rule("model-domain-missing", "a model has a `domain` in reverse-DNS form", "IR Models"),
     style_rule(
-        "producer-missing", "a model has `producer_name` and `producer_version`", "proto ModelProto"
+        "producer-missing",
+        "a model has `producer_name` and `producer_version`",
+        "proto ModelProto",
+        needs_valid_syntax=True,
     ),
     Rule(
         "model-version-negative", "`model_version` is not negative", "IR Versioning", level="lint"

@@ -55,5 +55,6 @@ RULES = (
         "quantization-annotation",
         "annotations have known keys, and name tensors that exist",
         "proto TensorAnnotation",
+        needs_valid_syntax=True,
     ),
 )

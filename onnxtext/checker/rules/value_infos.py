@@ -176,6 +176,7 @@ RULES = (
         "a warning elsewhere",
         "proto FunctionProto.value_info",
         level="warning",
+        needs_valid_syntax=True,
     ),
     Rule(
         "value-info-conflict",

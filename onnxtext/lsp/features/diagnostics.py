@@ -19,7 +19,6 @@ _SEVERITIES = {
     "note": t.DiagnosticSeverity.Information,
     "hint": t.DiagnosticSeverity.Hint,
 }
-_UNUSED = ("value-unused", "function-unused", "opset-import-unused", "unused-suppression")
 
 
 def to_lsp_diagnostics(
@@ -51,7 +50,7 @@ def _convert(diagnostic: Diagnostic, lines: LineIndex, uri: str) -> t.Diagnostic
         for label in diagnostic.labels[1:]
     ]
     tags = []
-    if diagnostic.code in _UNUSED:
+    if "unused" in diagnostic.code:
         tags.append(t.DiagnosticTag.Unnecessary)
     if diagnostic.code == "op-deprecated":
         tags.append(t.DiagnosticTag.Deprecated)

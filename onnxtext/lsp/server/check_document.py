@@ -16,19 +16,6 @@ from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span
 
-NEED_VALID_SYNTAX = frozenset(
-    (
-        "value-undefined", "graph-output-undefined", "function-output-undefined", "node-order",
-        "op-unknown", "op-unknown-domain", "function-unused", "value-unused", "value-info-unknown",
-        "initializer-not-input", "metadata-dangling", "opset-import-unused", "graph-missing",
-        "opset-import-missing", "opset-domain-not-imported", "ir-version-missing",
-        "producer-missing", "subgraph-arity", "quantization-annotation", "attribute-required",
-        "input-count", "output-count", "attribute-ref-unknown", "optional-input-missing",
-        "unused-suppression",
-    )
-)  # fmt: skip
-"""Rules whose findings are dropped if the text has syntax errors, which may be their cause."""
-
 MAX_FINDINGS = 1000
 """Maximum number of diagnostics of a document to send to the editor, errors first."""
 
@@ -126,8 +113,15 @@ def _check(
         )
     diagnostics += diagnose(subject, findings, source=source)
     if broken:
-        diagnostics = [item for item in diagnostics if item.code not in NEED_VALID_SYNTAX]
+        diagnostics = [item for item in diagnostics if not _needs_valid_syntax(item)]
     return subject, _without_source(diagnostics)
+
+
+def _needs_valid_syntax(diagnostic: Diagnostic) -> bool:
+    from onnxtext.checker.context.registry import rules
+
+    rule = rules().get(diagnostic.code)
+    return rule is not None and rule.needs_valid_syntax
 
 
 def _without_source(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
