@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +40,28 @@ def pytest_configure(config: pytest.Config) -> None:
     """Reject paths of missing files, and draw fewer examples unless the slow tests are selected.
 
     With several processes, pytest only says that no tests ran if a file is missing.
+
+    Also reject an environment in which the commands that tests start would run another onnxtext.
     """
+    if not hasattr(config, "workerinput"):
+        spec, other = find_spec("onnxtext"), _onnxtext_of_commands()
+        if spec is None or not Path(spec.origin or "").samefile(other):
+            raise pytest.UsageError(
+                f"the environment has another onnxtext: {other}; run python3 dev.py setup"
+            )
     missing = [path for path in config.args if not Path(path.partition("::")[0]).exists()]
     if missing:
         raise pytest.UsageError(f"there is no file {missing[0]}")
     if "not slow" in config.getoption("markexpr"):
         settings.load_profile("quick")
+
+
+def _onnxtext_of_commands() -> str:
+    """Return the file of the package that the commands in tests import; "." if there is none."""
+    code = "from importlib.util import find_spec as f; print(getattr(f('onnxtext'), 'origin', '.'))"
+    command = [sys.executable, "-c", code]
+    # In the directory of the repository, Python would find this package first.
+    return subprocess.check_output(command, cwd=sys.prefix, text=True).strip()
 
 
 def pytest_terminal_summary(

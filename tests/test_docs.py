@@ -69,7 +69,8 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         directory.mkdir(parents=True)
         for name, words in (("python", ""), ("python3", ""), ("onnxtext", " -m onnxtext")):
             tool = directory / name
-            tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{words} "$@"\n')
+            run = f"PYTHONPATH={shlex.quote(str(copy))} exec {shlex.quote(sys.executable)}{words}"
+            tool.write_text(f'#!/bin/sh\n{run} "$@"\n')
             tool.chmod(0o755)
     environ = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
     environ |= {"ONNXTEXT_VENV": str(environment.parent), "GIT_PAGER": "cat"}
