@@ -299,6 +299,8 @@ def set_up(extra: str) -> Path:
         if done in (wanted, {**wanted, "extra": "dev"}):
             return python
         wanted["extra"] = extra or done["extra"]  # keep installed tools up to date
+    if home.is_symlink() and "ONNXTEXT_VENV" not in os.environ:
+        cannot(f"{home} is a symbolic link, perhaps to the environment of another tree: remove it")
     print(f"Setting up {home} (a minute or two, once)", flush=True)
     if not python.exists():
         make_environment(home)
