@@ -49,7 +49,7 @@ def binary(text: str = TEXT) -> bytes:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a process."""
+    """The result of a process: its standard output as bytes, its standard error as text."""
 
     status: int
     out: bytes

@@ -39,8 +39,8 @@ class SemanticError(ValueError):
             `metadata`; `at` is then the start of the section.
         is_bare: whether the error is about a metadata value without quotes; `at` is then the start
             of this value.
-        instead: the text that should replace the marked text; None if unknown.
-        edits: edits of the source that correct the construct; empty if unknown.
+        instead: the text that should replace the marked text, as an unsafe fix; None if unknown.
+        edits: edits of the source that correct the construct, as an unsafe fix; empty if unknown.
         subject: what the error is about; None if the code of the error is enough to handle it.
         missing: what is missing, such as "an attribute type", if the marked text begins a line:
             then this text probably belongs to the next statement. Empty if unknown.
