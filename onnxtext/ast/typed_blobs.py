@@ -151,9 +151,10 @@ def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...
 
 
 def split_repetition(attribute: Attribute, value: RepeatedList) -> list[Attribute]:
-    """Return copies of an attribute with the stored items of its value, and with only the last.
+    """Return two copies of an attribute: with the stored items of its list, and the last item only.
 
-    In a message each item of a list has a key of its own, so the encoded last item can be repeated.
+    They are encoded in place of the expanded list: each item of a list is a field of its own, so
+    the bytes of the last item can be repeated.
     """
     parts = [RepeatedList(items, len(items)) for items in (value.items, value.items[-1:])]
     return [replace(attribute, value=expand_repetition(part)) for part in parts]

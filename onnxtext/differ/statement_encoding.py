@@ -36,7 +36,7 @@ class StatementEncoder(Lowering):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Replace blobs and large raw data by digests, and files by their paths and entries."""
+        """Replace blobs and large raw data by digests, and references to files by `path#entry`."""
         match data:
             case ast.Blob():
                 return ast.FieldData((("raw_data", bytes(self.blob(data, offset))),))

@@ -198,14 +198,15 @@ def _reroute(scope: Graph | Function, old: str, new: str) -> None:
     """Replace the input `old` of all nodes by `new`; reject unknown values and graph outputs."""
     if old not in defined_names(scope):
         raise unknown_name_error("value", old, defined_names(scope))
-    for node in scope.nodes:
-        map_uses(node, lambda name: new if name == old else name)
     if any(value.name == old for value in scope.outputs):
         raise refused_edit_error(
             f"cannot replace `{old}`: it is an output of `{scope.name}`, and the output's name "
             "would change",
-            f"rename `{old}` first, and give the new node the name `{old}`",
+            f"in the text, rename only the output of the node that computes `{old}`, and let the "
+            f"new node compute `{old}`",
         )
+    for node in scope.nodes:
+        map_uses(node, lambda name: new if name == old else name)
 
 
 def remove(model: Model, node: str) -> None:

@@ -36,7 +36,8 @@ def format_source(source: Source, *, read_again: bool = False, model: Model | No
         OnnxTextError: the text does not parse, or is nested too deeply; or formatting would change
             the model or comments, which is a bug.
     """
-    # Pause the garbage collector around the call, so that it does not traverse the tree at the end.
+    # Resume garbage collection only after `_format` has returned and freed its tree: inside
+    # `_format`, the collector would traverse the tree.
     with paused_collector(), room_for_nesting():
         return _format(source, read_again, model)
 

@@ -71,12 +71,15 @@ class ValueScope:
 class ValueNames:
     """The names that a side gives to the values of the base.
 
-    A value is renamed if its counterpart on the side (the same output of its node, the initializer
-    with its data, or the same parameter) has another name, and its uses have this name, too.
+    The counterpart of a value is the same output of its node, the initializer with its name or
+    data, or the same parameter. The value has the counterpart's name, except in two cases:
 
-    A value counts as not renamed if the side inserted a node that defines the old name: `y = Relu
-    (x)` became `h = Relu (x)`, then `y = Neg (h)`. The condition is that the nodes that use the
-    value still use the old name, or that nothing uses the value and the new node depends on it.
+    If the side still defines the old name, the uses decide: `y = Relu (x)` may have become
+    `h = Relu (x)`, then `y = Neg (h)`. If a use has the old name, the value keeps this name. So
+    does a value without uses, if the new `y` depends on `h`. If no use has either name, the name
+    of the value is uncertain.
+
+    If the side defines neither name, the value has the name that all its uses have.
 
     Attributes:
         partners: for each node of the side, its node in the base, by `id()`.
@@ -162,7 +165,7 @@ class ValueNames:
         return set(self._uses.get(name, ())) == {new_name}
 
     def _only_use(self, name: str) -> str | None:
-        """Return the new name that all uses of a value have on the side; None if the names differ.
+        """Return the one name that all uses of a base value have on the side; None if several.
 
         Also return None if nothing uses the value, or if the base has a value of this name.
         """

@@ -70,7 +70,8 @@ class Encoder:
                     order = [number for number in numbers if isinstance(number, int)]
                     if len(order) != len(numbers) or len(set(order)) != len(order):
                         raise HabitError(
-                            "`order` takes a message and the numbers of its fields", "order"
+                            "`order` takes a message and the numbers of its fields, each once",
+                            "order",
                         )
                     self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}
                 case _:

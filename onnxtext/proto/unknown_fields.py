@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert fields that the schema does not have to record fields with numbers as keys, and back.
+"""Convert unknown fields, which the schema lacks, to record fields keyed by number, and back.
 
 The syntax of a value (`7`, `5i32`, `9i64`, `"…"` or `{…}`) gives the wire type (SPEC 12).
 """

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply comments that suppress findings: `# onnxtext: ignore[code, …]`.
 
-A trailing comment applies to its line; a comment on its own line applies to the next line with a
-statement (docs/design.md, Layout).
+A trailing comment applies to its line; a comment on its own line applies to the next line that has
+more than a comment. A comment on the first line of a statement, or on the last line of a node, also
+applies to findings on its other lines.
 """
 
 from __future__ import annotations

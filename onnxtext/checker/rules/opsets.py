@@ -111,7 +111,7 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
                 _, domains = missing.setdefault(id(scope.opsets), (scope, {}))
                 domains.setdefault(domain, []).append(Place(node, ("domain",)))
     for scope, domains in missing.values():
-        # If nothing is imported, the list is missing, which is one mistake.
+        # One finding for each domain. If nothing is imported, one for all: the list is missing.
         groups = [{name: domains[name]} for name in domains]
         assert scope.opsets is not None
         for group in groups if scope.opsets else [domains]:

@@ -192,10 +192,11 @@ def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
 def verify(reporter: Reporter) -> int:
     """Verify that git can restore every tracked model byte for byte.
 
-    Every tracked model is checked in the index; if the filter applies to it, it is also checked in
-    the working tree. Binary models, and texts that the filter has stored, must survive a round
-    trip. Texts that no filter converts must satisfy the laws that `onnxtext verify` checks. Nothing
-    is written.
+    Every tracked model is checked in the index; if the filter has stored it as text, its file in
+    the working tree is checked, too. Binary models, and texts that the filter has stored, must
+    survive a round trip. Texts that no filter converts must satisfy the laws that `onnxtext verify`
+    checks. It is a problem if a model is stored in another form than its filter would store. Binary
+    models above `onnxtext.maxSize` that the filter leaves alone are only noted. Nothing is written.
     """
     from onnxtext.git.verification import verify as verify_all
 

@@ -152,10 +152,10 @@ def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
 
 
 def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Check the defaults of omitted attributes that the newer version lacks.
+    """Check the attributes that the newer version removed and that the node omits.
 
     Raises:
-        NotConvertible: the newer version behaves unlike the default.
+        NotConvertible: with the default of such an attribute, the node behaves differently.
     """
     for name, removed_default in REMOVED.get(step, {}).items():
         if (

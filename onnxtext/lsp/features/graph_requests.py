@@ -60,9 +60,10 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 
 
 async def compare(server: Server, params: Any) -> dict[str, Any]:
-    """Choose the version to compare a document with, for later drawings; return its name.
+    """Choose the version that later drawings are compared with; return its name.
 
-    The reason follows the name if the graphs cannot be compared.
+    If the graphs cannot be compared, the name is followed by the reason. If no version is chosen,
+    the name is None.
     """
     views = _views(server, params)
     await views.compare(getattr(params, "against", None))

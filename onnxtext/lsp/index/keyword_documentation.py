@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain the words of the language: decorators, sections, blocks, keys and `above`."""
+"""Explain the words of the language, such as decorators, sections and keys."""
 
 from __future__ import annotations
 

@@ -111,10 +111,11 @@ class EditorView:
         return None
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Map names to the attributes of the function around this graph in its first call.
+        """Return the attributes, by name, that the first call of the enclosing function gives it.
 
-        They include defaults; if the call is in a function, references in it are replaced, too.
-        Return None outside functions, or if no call is found.
+        They include defaults. If the call is in a function, references in it are replaced by the
+        attributes of that function's first call. Return None outside functions, or if no call is
+        found.
         """
         calls: list[tuple[Scope, Node]] = []
         function = self._scope.outermost

@@ -123,7 +123,7 @@ class _Lowering(Lowering):
         return self._whole.sparse_tensor(sparse, name)
 
     def blob(self, blob: ast.Blob, offset: int) -> bytes | memoryview:
-        """Return the bytes of a blob; if they are missing, store the blob and return its mark."""
+        """Return the bytes of a blob; if they are missing, return its mark, and record the blob."""
         mark = _mark_of(blob)
         try:
             if mark not in self._missing:

@@ -75,7 +75,7 @@ def function(
 
     Raises:
         SemanticError: a value has data, an input or output without a type has decorators, or the
-            header has an unknown key.
+            header has a key that functions do not have.
     """
     head = head or Header()
     head.allow(FUNCTION_KEYS, "a function")

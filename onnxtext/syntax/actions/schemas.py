@@ -33,8 +33,8 @@ def schema_fragment(head: Header | None, schemas: list[OperatorSchema]) -> Schem
     """Return the schema file for a header and operator schemas.
 
     Raises:
-        SemanticError: the header has an unknown key, or two schemas have the same domain, name and
-            version.
+        SemanticError: the header has a key that schema files do not have, or two schemas have the
+            same domain, name and version.
     """
     head = head or Header()
     head.allow(SCHEMA_KEYS, "a schema file")

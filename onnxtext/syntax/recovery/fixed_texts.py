@@ -5,8 +5,8 @@
 grammatical; if an action still finds an error in a fixed text, the fix is not safe.
 
 `errors_after_mark` fixes wrong quotes, or marks that copying added to a text. The diagnostic of
-such a mark has replaced all later errors. The function returns the errors that remain after the
-fix, with their places in the original text.
+such a mark has replaced all later errors. The function returns those of them that the fix leaves,
+with their places in the original text.
 """
 
 from __future__ import annotations
@@ -79,17 +79,18 @@ def _with_unsafe_fix(item: Diagnostic) -> Diagnostic:
 def errors_after_mark(
     source: Source, mark: Diagnostic, replaced: int, parse: Parse
 ) -> list[Diagnostic]:
-    """Return, in text order, the errors that remain after the fix of a mark, such as a wrong quote.
+    """Return the errors behind a mark, such as a wrong quote, that remain if the mark is fixed.
 
     Args:
         source: the text.
         mark: the diagnostic of the mark.
-        replaced: the number of errors that the diagnostic replaces. If many more errors remain, or
-            an error is on the next line, the fix is probably wrong, and the result is empty.
+        replaced: the number of errors that the diagnostic replaces. If more errors remain than
+            this number and `_FEW`, or if one is on the line of the mark or the next line, the fix
+            is probably wrong.
         parse: parses a text.
 
     Returns:
-        The errors; [] if the mark has no fix.
+        The errors, in text order; [] if the mark has no fix, or if the fix is probably wrong.
     """
     if mark.fix is None:
         return []

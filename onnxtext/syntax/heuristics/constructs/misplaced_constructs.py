@@ -217,7 +217,7 @@ def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         "a graph in an attribute needs a name, inputs and outputs",
         brace.span,
         (insert(brace.at, "g () => () "),),
-        help=f"write `g () => ({name}) {{`; put the inputs from the operator into the first `()`",
+        help=f"write `g () => ({name}) {{`; in `Loop` and `Scan`, with inputs in the first `()`",
     )
 
 

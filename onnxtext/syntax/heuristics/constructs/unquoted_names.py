@@ -78,7 +78,7 @@ def _run(context: ErrorContext) -> Span | None:
 
 
 def _odd_number(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
-    """Diagnose a number with other characters, such as `10!`; in a header also with letters."""
+    """Diagnose a number that contains other characters: `10!`, or in a header letters: `21a`."""
     if span.start < context.region.start:
         return
     name, kinds = context.text[slice(*span)], context.until(span.start).expected()

@@ -113,13 +113,12 @@ class SymbolTrace:
         return False
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, int, str] | None:
-        """Find the number that restricts a symbol, in the constant shape of a `Reshape`.
+        """Find the entry in the constant shape of a `Reshape` that restricts a symbol.
 
         `place` is the place in the model that restricts the symbol to the size `number`.
 
-        Return (index, size, replacement): the 0-based index of the number in the shape, the number,
-        and `0` or `-1`, which allows other sizes of the symbol. Return None if no number restricts
-        the symbol.
+        Return (index, entry, replacement): the 0-based index of the entry, the entry, and `0` or
+        `-1`, which allows other sizes of the symbol. Return None if no entry restricts the symbol.
         """
         node = place.item
         if not isinstance(node, Node) or node.op_type != "Reshape":
