@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import errors, syntax_errors
 from tests.diagnostics.models import node, value
 
 SECTIONS = {
@@ -62,6 +62,23 @@ def test_the_first_line_of_a_section_is_written_twice(name: str) -> None:
     assert (error.position, error.message) == ((5, 1), "this line is written twice")
     assert error.fix is not None
     assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize("text", ["y = Relu [x)\n", "y = Relu (x\n", "y = Op <\n"])
+def test_the_only_line_of_a_text_is_not_written_twice(text: str) -> None:
+    (error,) = errors(text)
+    assert error.message != "this line is written twice"
+    assert error.fix is None or error.fix.apply(text).strip()
+
+
+def test_a_fix_of_the_last_line_ends_in_the_text() -> None:
+    text = '<ir_version: 10>\ng (x) => (y) {\n  @doc("K")\n  y = Relu (x)}\n'
+    broken = f"{text}  y = Relu (x)}}\n"
+    (error,) = syntax_errors(broken)
+    assert error.message == "this line is written twice"
+    assert error.fix is not None
+    assert all(edit.span.end <= len(broken) for edit in error.fix.edits)
+    assert error.fix.apply(broken).split() == text.split()
 
 
 GRAPH = "<ir_version: 10>\ng (x) => (y) {\n  # a comment\n  y = Op <\n    a = 1\n  > (x)\n}\n"
@@ -239,8 +256,8 @@ def test_a_fix_that_may_write_the_wrong_mark_is_unsafe(text: str, typo: tuple[st
 
 def test_a_metadata_block_without_its_first_line_begins_no_section() -> None:
     text = f'{LABELED}quantization {{\n  x: ["SCALE_TENSOR": "y"]\n}}\n'
-    for error in syntax_errors(text.replace("  node [second].branches[1].z {\n", "")):
-        assert "of this section is missing" not in error.message
+    (error,) = syntax_errors(text.replace("  node [second].branches[1].z {\n", ""))
+    assert "of this section is missing" not in error.message
 
 
 def test_a_blank_is_missing_in_a_metadata_block() -> None:
@@ -250,3 +267,13 @@ def test_a_blank_is_missing_in_a_metadata_block() -> None:
     assert (error.position, error.message) == ((4, 3), "`valuex` is not a kind of metadata")
     assert error.fix is not None
     assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize(
+    ("word", "instead"),
+    [("value_infox", "value_info x"), ("graphs", "graph"), ("nodes", "node"), ("outputs", "output")],
+)
+def test_the_kind_of_a_metadata_block_is_the_longest(word: str, instead: str) -> None:
+    text = f'<ir_version: 10>\ng (x) => (y) {{}}\nmetadata {{\n  {word} {{ k: "v" }}\n}}\n'
+    (error,) = syntax_errors(text)
+    assert error.help == f"write `{instead}`"

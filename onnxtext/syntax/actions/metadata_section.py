@@ -81,9 +81,10 @@ def metadata_block(
             token=kind,
             help=f"write one of {', '.join(BLOCKS)}",
         )
-        joined = next((block for block in BLOCKS if path is None and kind.startswith(block)), "")
-        named = f"{joined} {kind.removeprefix(joined)}"
-        error.instead = named if joined else nearest_name(kind, BLOCKS)
+        joined = max((block for block in BLOCKS if kind.startswith(block)), key=len, default="")
+        name = kind.removeprefix(joined)
+        is_joined = path is None and joined and name != "s"  # `nodes` is a plural
+        error.instead = f"{joined} {name}" if is_joined else nearest_name(kind, BLOCKS)
         raise error
     if path is None and kind != "graph":
         raise SemanticError(

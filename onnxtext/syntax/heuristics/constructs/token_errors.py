@@ -265,11 +265,13 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
         start = line_start(text, offset)
         end = line_end(text, offset)
         line = text[start:end]
-        if line != text[line_start(text, start - 1) : start - 1] or not _HEAD_OR_ENTRY.match(line):
+        if not start or line != text[line_start(text, start - 1) : start - 1]:
+            continue
+        if not _HEAD_OR_ENTRY.match(line):
             continue
         margin = indentation(text, end)
         span, following = Span(start + margin, end), end + 1 + margin
-        indented = text[end : end + 1 + margin].isspace()
+        indented = following <= len(text) and text[end:following].isspace()
         message = "this line is written twice"
         # The statement may begin on this line: then the edit must not begin before the line.
         for place in (Span(start - 1, end), Span(span.start, following if indented else end)):
