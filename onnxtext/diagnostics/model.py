@@ -115,7 +115,13 @@ class Subject(NamedTuple):
 
 
 _LONGEST_NAME = 160
-_LONG_NAME = re.compile(rf"(`[^`]{{80}})[^`]{{{_LONGEST_NAME - 80},}}`")
+_NAME = re.compile(r"`[^`]*`")
+
+
+def _without_middle(match: re.Match[str]) -> str:
+    """Return a name in backticks without its middle if it is long: the ends may differ."""
+    name = match[0]
+    return name if len(name) - 2 <= _LONGEST_NAME else f"{name[:81]}…{name[-41:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,8 @@ class Diagnostic:
     Attributes:
         code: stable code, such as `syntax-error`.
         message: the problem; must be clear without context, begin in lower case, and have no final
-            period. Names of more than 160 characters in backticks are truncated.
+            period. Names of more than 160 characters in backticks lose their
+            middle.
         severity: `error`, `warning`, `info`, `hint` or `note`.
         source: the text that the labels refer to; None for a diagnostic about a binary.
         labels: spans in the text; the first is the primary one.
@@ -153,9 +160,9 @@ class Diagnostic:
     subject: Subject | None = None
 
     def __post_init__(self) -> None:
-        """Truncate long names and tokens in the message."""
+        """Shorten long names and tokens in the message."""
         if len(self.message) > _LONGEST_NAME:
-            object.__setattr__(self, "message", _LONG_NAME.sub(r"\1…`", self.message))
+            object.__setattr__(self, "message", _NAME.sub(_without_middle, self.message))
 
     @property
     def file_name(self) -> str | None:

@@ -78,7 +78,7 @@ def float64_bits(text: str) -> int:
     same errors.
     """
     if _FLOAT.fullmatch(text) is None:
-        raise not_a_float(text)
+        raise not_a_float(text, 64)
     minus = text[0] == "-"
     magnitude = text[minus:].lower()
     if magnitude[0] == "n":
@@ -161,7 +161,7 @@ def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
 def _float_bits(form: FloatFormat, text: str) -> int:
     """Return the code of one literal in the format `form`; raise `LiteralError` without a code."""
     if _FLOAT.fullmatch(text) is None:
-        raise not_a_float(text, narrow=form.bits < 32)
+        raise not_a_float(text, form.bits)
     minus = text[0] == "-"
     magnitude = text[minus:].lower()
     if magnitude[0] == "n":

@@ -169,7 +169,9 @@ def narrow_typed(
         shown: The range that errors mention.
     """
     if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
-        return read_ints(elements, low, high, shown=shown)
+        codes = _plain_ints(elements.data, np.int64, low, high)
+        if codes is not None:
+            return codes
     convert = functools.partial(narrow_bits, element)
 
     def entry(text: str) -> int:

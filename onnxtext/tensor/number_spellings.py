@@ -59,10 +59,7 @@ def _problem(unsigned: str) -> tuple[str, str]:
         return "number-plus-sign", "a number cannot have a plus sign"
     if "_" in unsigned:
         return "number-separator", "a number cannot have `_` between its digits"
-    return (
-        "number-suffix",
-        "a number cannot have a suffix: the tensor or attribute determines its type",
-    )
+    return "number-suffix", "a number cannot have a suffix"
 
 
 def whole_number(text: str) -> str | None:
@@ -85,18 +82,20 @@ def not_an_int(text: str) -> LiteralError:
     return LiteralError(message, 0, len(text), fix, instead=instead)
 
 
-def not_a_float(text: str, *, narrow: bool = False) -> LiteralError:
+def not_a_float(text: str, bits: int = 32) -> LiteralError:
     """Return the error for text that is not a floating-point literal.
 
-    `narrow`: the format has at most 16 bits, so a hexadecimal integer is valid without a sign, and
-    a decimal needs a point or an exponent.
+    `bits`: the width of the format. If it is at most 16, a hexadecimal integer is valid without a
+    sign, and a decimal needs a point or an exponent.
     """
+    narrow = bits < 32
     other = other_spelling(text)
     if other is not None and not (narrow and other.code == "number-hex"):
         digits = text.lstrip("-")
-        if other.code == "number-hex" and 0x7F800000 < int(digits, 16) < 0x80000000:
-            bits = f"{text[: -len(digits)]}nan({digits})"
-            help = f"write {other.written} for the value or {bits} for the bits of a nan"
+        infinity = 0x7F800000 if bits == 32 else 0x7FF0000000000000
+        if other.code == "number-hex" and infinity < int(digits, 16) < 1 << (bits - 1):
+            nan = f"{text[: -len(digits)]}nan({digits})"
+            help = f"write {other.written} for the value or {nan} for the bits of a nan"
             return LiteralError(other.message, length=len(text), help=help, code=other.code)
         point = ".0" if narrow and other.written.lstrip("-").isdigit() else ""
         written = other.written + point

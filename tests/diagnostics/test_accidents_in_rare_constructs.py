@@ -271,7 +271,12 @@ def test_a_blank_is_missing_in_a_metadata_block() -> None:
 
 @pytest.mark.parametrize(
     ("word", "instead"),
-    [("value_infox", "value_info x"), ("graphs", "graph"), ("nodes", "node"), ("outputs", "output")],
+    [
+        ("value_infox", "value_info x"),
+        ("graphs", "graph"),
+        ("nodes", "node"),
+        ("outputs", "output"),
+    ],
 )
 def test_the_kind_of_a_metadata_block_is_the_longest(word: str, instead: str) -> None:
     text = f'<ir_version: 10>\ng (x) => (y) {{}}\nmetadata {{\n  {word} {{ k: "v" }}\n}}\n'

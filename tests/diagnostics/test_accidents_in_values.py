@@ -71,24 +71,32 @@ RESTORED = {
         "the `[` of this list is missing",
     ),
 }  # fmt: skip
+SAFE = {
+    "single quotes in a list",
+    "a missing bracket of a tensor in an attribute",
+    "a missing bracket of an initializer",
+    "a missing brace of an initializer",
+    "a swapped quote and bracket",
+}
+"""The names of the errors in `RESTORED` whose fixes are safe."""
 
 
-@pytest.mark.parametrize(("text", "typo", "position", "message"), RESTORED.values(), ids=RESTORED)
-def test_the_fix_of_the_only_error_restores_the_text(
-    text: str, typo: tuple[str, str], position: tuple[int, int], message: str
-) -> None:
+@pytest.mark.parametrize("name", RESTORED)
+def test_the_fix_of_the_only_error_restores_the_text(name: str) -> None:
+    text, typo, position, message = RESTORED[name]
     assert not syntax_errors(text)
     broken = text.replace(*typo)
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == (position, message)
     assert error.fix is not None
     assert error.fix.apply(broken) == text
+    assert error.fix.applicability == ("safe" if name in SAFE else "unsafe")
 
 
 @pytest.mark.parametrize("items", ["1, b", "None, None", "g () => () {}, b"])
 def test_other_lists_are_not_lists_of_strings(items: str) -> None:
-    for error in syntax_errors(node(f"  y = Op <v = [{items}]> (x)")):
-        assert error.code != "unquoted-string"
+    (error,) = syntax_errors(node(f"  y = Op <v = [{items}]> (x)"))
+    assert error.code != "unquoted-string"
 
 
 @pytest.mark.parametrize("data", ["int64[2] [0, ..]", "float[2] [0.5, ..]", "bool[2] [true, ..]"])
@@ -118,6 +126,13 @@ def test_an_apostrophe_does_not_end_an_unclosed_string() -> None:
 def test_an_extra_brace_after_a_scalar_is_not_half_a_list() -> None:
     (error,) = syntax_errors(value("float w = 1},"))
     assert (error.position, error.fix and error.fix.title) == ((3, 14), "remove `}`")
+
+
+def test_a_brace_without_elements_may_be_extra() -> None:
+    (error,) = syntax_errors(value("float[2] w = }"))
+    assert error.message != "the `{` of this list is missing"
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
 
 
 def test_a_bracket_after_a_scalar_type_may_be_extra() -> None:

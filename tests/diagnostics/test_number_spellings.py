@@ -17,12 +17,18 @@ INT = node("  y = Op <a: int = %s> (x)")
 FLOAT = node("  y = Op <a: float = %s> (x)")
 INTS = node("  y = Op <a: ints = [1, %s]> (x)")
 FLOATS = node("  y = Op <a: floats = [1, %s]> (x)")
+INTS_OR_FLOATS = node("  y = Op <a = [1, %s]> (x)")
 LIST = node("  y = Op <a = [%s]> (x)")
 REPEATED = node("  y = Op <a: ints[9] = [1, %s, ...]> (x)")
 INT_ROW = value("int64[2] w = [1, %s]")
 INT_DATA = value("int64[2] w = {1, %s}")
 FLOAT_ROW = value("float[2, 1] w = [[1], [%s]]")
 HALF_ROW = value("float16[2] w = [1.0, %s]")
+HALF = value("float16 w = %s")
+HALF_DATA = value("float16[2] w = {1.0, %s}")
+HALF_DATA_AFTER_BITS = value("float16[2] w = {1, %s}")
+DOUBLE = value("double w = %s")
+DOUBLES = value("double[2] w = [1, %s]")
 COMPLEX = value("complex64[1] w = [%s]")
 DIM = value("float[N, %s] w")
 VERSIONS = H.replace("21", "%s") + G + "  y = Op (x)\n}\n"
@@ -31,42 +37,80 @@ RECORD = node("  y = Op (x)") + "configuration c {num_devices: %s}\n"
 SCALAR = value("uint64 w = %s")
 FLAG = value("bool w = %s")
 
-SPELLINGS = [
+SAFE = [
+    (VERSION, "0x10", HEX, "16"),
+    *((place, "0X10", HEX, "16") for place in (ATTRIBUTE, INT, INTS, VERSIONS, RECORD)),
+    *((place, "1_000", SEPARATOR, "1000") for place in (INTS, INT_DATA, VERSIONS, RECORD)),
+    *((place, "1f", SUFFIX, "1") for place in (INT, INTS, REPEATED, INT_ROW, VERSIONS)),
+    *((place, "1.0f", SUFFIX, "1") for place in (INT, INTS, REPEATED)),
+    *((place, "1.0f", SUFFIX, "1.0") for place in (ATTRIBUTE, FLOATS, LIST, HALF_DATA)),
+    *((place, "10L", SUFFIX, "10") for place in (ATTRIBUTE, INT_ROW, RECORD)),
+    *((place, "+5", SIGN, "5") for place in (ATTRIBUTE, DIM)),
+    (ATTRIBUTE, "+.5", SIGN, "0.5"),
+    (ATTRIBUTE, "-.5", POINT, "-0.5"),
+    *((place, "True", "python-literal", "1") for place in (INTS, LIST, REPEATED, SCALAR)),
+    (FLAG, "True", "python-literal", "true"),
+]
+UNSAFE = [
     *((place, "0x10", HEX, "16") for place in (ATTRIBUTE, INT, FLOAT, INTS, FLOATS, LIST)),
     *((place, "0x10", HEX, "16") for place in (REPEATED, FLOAT_ROW, COMPLEX, DIM, VERSIONS)),
-    *((place, "0x10", HEX, "16") for place in (VERSION,)),
-    *((place, "0X10", HEX, "16") for place in (ATTRIBUTE, INT, INTS, DIM, VERSIONS, RECORD)),
+    (DIM, "0X10", HEX, "16"),
     (INTS, "-0xff", HEX, "-255"),
     (INTS, "0xffffffffffffffff", HEX, "18446744073709551615"),
     *((place, "0b101", "syntax-error", "5") for place in (ATTRIBUTE, INTS, INT_ROW, VERSIONS)),
     (INT, "-0o17", "syntax-error", "-15"),
-    *((place, "1_000", SEPARATOR, "1000") for place in (INTS, INT_DATA, DIM, VERSIONS, RECORD)),
+    (DIM, "1_000", SEPARATOR, "1000"),
     *((place, "1,000", SEPARATOR, "1000") for place in (ATTRIBUTE, INT)),
-    *((place, "1f", SUFFIX, "1.0") for place in (ATTRIBUTE, FLOAT, FLOATS, LIST)),
+    *((place, "1f", SUFFIX, "1.0") for place in (ATTRIBUTE, FLOAT, FLOATS, LIST, INTS_OR_FLOATS)),
     *((place, "-1f", SUFFIX, "-1.0") for place in (ATTRIBUTE, FLOAT, FLOATS, LIST)),
-    *((place, "1f", SUFFIX, "1") for place in (INT, INTS, REPEATED, INT_ROW, DIM, VERSIONS)),
-    *((place, "1.0f", SUFFIX, "1") for place in (INT, INTS, REPEATED)),
-    *((place, "10L", SUFFIX, "10") for place in (ATTRIBUTE, INT_ROW, DIM, RECORD)),
-    *((place, "+5", SIGN, "5") for place in (ATTRIBUTE, INTS, FLOATS, INT_DATA, DIM, VERSIONS)),
-    *((place, "+.5", SIGN, "0.5") for place in (ATTRIBUTE, FLOATS, FLOAT_ROW, COMPLEX)),
+    *((INTS_OR_FLOATS, f"{number}f", SUFFIX, number) for number in ("2.0", "2e3", "2.5")),
+    (DIM, "1f", SUFFIX, "1"),
+    (DIM, "10L", SUFFIX, "10"),
+    *((place, "+5", SIGN, "5") for place in (INTS, FLOATS, INT_DATA, VERSIONS)),
+    *((place, "+5", SIGN, "5.0") for place in (HALF_ROW, HALF_DATA, HALF_DATA_AFTER_BITS, HALF)),
+    *((place, "5f", SUFFIX, "5.0") for place in (HALF_ROW, HALF_DATA, HALF_DATA_AFTER_BITS, HALF)),
+    *((place, "5_0", SEPARATOR, "50.0") for place in (HALF_DATA, HALF_DATA_AFTER_BITS, HALF)),
+    *((place, "+.5", SIGN, "0.5") for place in (FLOATS, FLOAT_ROW, COMPLEX)),
     *((place, "+inf", SIGN, "inf") for place in (FLOATS, LIST, FLOAT_ROW, HALF_ROW)),
-    (HALF_ROW, "+5", SIGN, "5.0"),
-    *((place, "-.5", POINT, "-0.5") for place in (ATTRIBUTE, FLOATS, LIST, FLOAT_ROW, HALF_ROW)),
+    *((place, "-.5", POINT, "-0.5") for place in (FLOATS, LIST, FLOAT_ROW, HALF_ROW)),
     *((place, "1e3", TYPE, "1000") for place in (INT, REPEATED)),
     *((place, "1e3", "syntax-error", "1000") for place in (INTS, INT_ROW, INT_DATA, DIM, VERSIONS)),
     *((place, "5.", "syntax-error", "5") for place in (INTS, INT_ROW, VERSIONS)),
-    *((place, "True", "python-literal", "1") for place in (INTS, LIST, REPEATED, SCALAR)),
-    (FLAG, "True", "python-literal", "true"),
 ]
 
 
-@pytest.mark.parametrize(("text", "spelling", "code", "written"), SPELLINGS)
-def test_numbers_in_other_spellings(text: str, spelling: str, code: str, written: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "spelling", "code", "written", "applicability"),
+    [*((*row, "safe") for row in SAFE), *((*row, "unsafe") for row in UNSAFE)],
+)
+def test_numbers_in_other_spellings(
+    text: str, spelling: str, code: str, written: str, applicability: str
+) -> None:
     (error,) = syntax_errors(text % spelling)
     start = text.index("%s")
     assert (error.code, error.labels[0].span) == (code, (start, start + len(spelling)))
     assert error.fix is not None
     assert error.fix.apply(text % spelling) == text % written
+    assert error.fix.applicability == applicability
+
+
+@pytest.mark.parametrize("text", [DIM, VERSIONS, INTS, FLOAT_ROW, RECORD])
+def test_the_message_about_a_suffix_names_no_type(text: str) -> None:
+    (error,) = syntax_errors(text % "5f")
+    assert error.message == "a number cannot have a suffix"
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        *((place, "0x7fc00001") for place in (FLOAT, FLOATS, FLOAT_ROW)),
+        *((place, "0x7ff8000000000001") for place in (DOUBLES, DOUBLE)),
+    ],
+)
+def test_hexadecimal_integers_may_be_the_bits_of_a_nan(text: str, bits: str) -> None:
+    (error,) = syntax_errors(text % bits)
+    help = f"write {int(bits, 16)} for the value or nan({bits}) for the bits of a nan"
+    assert (error.code, error.help, error.fix) == (HEX, help, None)
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,9 @@ OTHER = {
     "1_0": ("number-separator", "10"),
     "1f": ("number-suffix", "1"),
     "0x10": ("number-hex", "16"),
+    "0x80000000": ("number-hex", "2147483648"),
     "-0x80000000": ("number-hex", "-2147483648"),
-    "0x7f800001": ("number-hex", None),
-    "-0x7fc00000": ("number-hex", None),
+    "0x7f800000": ("number-hex", "2139095040"),
 }
 
 
@@ -151,10 +151,13 @@ def test_floats_in_other_spellings_are_errors_with_a_correction(text: str) -> No
 
 
 def test_hexadecimal_integers_may_be_bits_of_a_nan() -> None:
-    with pytest.raises(LiteralError) as caught:
-        float32_bits("-0x7fc00000")
-    fix = "write -2143289344 for the value or -nan(0x7fc00000) for the bits of a nan"
-    assert caught.value.help == fix
+    for text, read in (("0x7f800001", float32_bits), ("0x7ff0000000000001", float64_bits)):
+        for minus in ("", "-"):
+            with pytest.raises(LiteralError) as caught:
+                read(minus + text)
+            value = f"{minus}{int(text, 16)}"
+            help = f"write {value} for the value or {minus}nan({text}) for the bits of a nan"
+            assert (caught.value.help, caught.value.instead) == (help, None)
 
 
 @pytest.mark.parametrize("text", BAD)

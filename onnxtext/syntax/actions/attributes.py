@@ -258,7 +258,7 @@ def _number(
     kind = _number_type(text)
     if kind is _A.INT and declared in (None, _A.INT):
         return _A.INT, integers.int64(text)
-    if declared in (None, _A.INT, _A.FLOAT) and other_spelling(text) is not None:
+    if declared in (None, _A.INT) and other_spelling(text) is not None:
         raise from_literal(not_an_int(text), text)
     if declared is not None and declared is not _A.FLOAT:
         _mismatch(declared, kind, text)

@@ -322,7 +322,8 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         prefix = _JOINED_TYPE.match(before)
         offset = token.at
         if before == "=" and mark == "{":
-            if "TYPE" not in map(context.name, tokens[max(index - 2, 0) : index]):
+            typed = "TYPE" in map(context.name, tokens[max(index - 2, 0) : index])
+            if not typed or token == "}":
                 return
             edit = insert(offset, mark)
         elif mark == "{":
@@ -345,8 +346,8 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.text.find("\n", *span) >= 0:
             return
         others = [replace(rest[size], bracket) for bracket in ("", *OPENING, *CLOSING)]
-        other = mark == "[" and any(context.is_certain([edit]) for edit in others)
-        if other and not context.is_certain([edit]):
+        uncertain = mark == "[" and not context.is_certain([edit])
+        if uncertain and any(context.is_certain([other]) for other in others):
             return  # as in `float[2]] x`
         message = f"the `{mark}` of this list is missing"
         # In `x = -3]`, the `-` may be a typo for the `[`.

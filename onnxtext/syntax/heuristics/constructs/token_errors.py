@@ -23,6 +23,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
     rewritten,
 )
+from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.number_spellings import OTHER_NUMBER, other_spelling, whole_number
 
 NOTHING = ("None", "null", "nil")
@@ -145,12 +146,20 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     other = other_spelling(text[slice(*span)])
     if other is None:
         return
-    plain, safe = other.written, True
-    if {"attribute", "node"} & context.rules:  # the value may determine the attribute's type
-        if _is_int(context, start):
-            plain = whole_number(plain) or plain
-        elif written[-1] in "fF" and plain.lstrip("-").isdigit():
+    plain = other.written
+    whole = plain.lstrip("-").isdigit()
+    type, first = _type_of_number(context, start)
+    safe = True
+    if type.partition("[")[0] in _NARROW:  # an integer would be the bits of the float
+        safe = not whole
+        plain += ".0" if whole else ""
+    elif type in {"int", "ints"}:
+        plain = whole_number(plain) or plain
+    elif {"attribute", "node"} & context.rules:  # the value may determine the attribute's type
+        if written[-1] in "fF" and whole:
             plain, safe = f"{plain}.0", False
+        elif context.name(first) == "INT" and not whole:
+            safe = bool(type)
     yield Diagnosis(
         other.code,
         other.message,
@@ -162,16 +171,23 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     )
 
 
-def _is_int(context: ErrorContext, start: int) -> bool:
-    """Whether a number must be an int: due to its attribute's type, or the first item of a list."""
+_NARROW = {name for name, form in FORMATS.items() if form.bits < 32}
+
+
+def _type_of_number(context: ErrorContext, start: int) -> tuple[str, Token | None]:
+    """Return the type of the number at `start`, and the first item of the list that contains it.
+
+    The type is that of the tensor, or the declared type of the attribute; "" if unknown.
+    """
     before = [token for token in context.done if token.at < start]
     index = innermost_bracket(before)
-    items: list[Token] = []
-    if index is not None and before[index] == "[":
-        before, items = before[:index], before[index + 1 :]
-    if ":" in before[-4:]:
-        return not {"int", "ints"}.isdisjoint(before[-4:])
-    return bool(items) and context.name(items[0]) == "INT"
+    first = None
+    if index is not None and before[index] in {"[", "{"}:
+        first = before[index + 1] if index + 1 < len(before) else None
+        before = before[:index]
+    declared = before[before.index(":", -4) + 1 :][:1] if ":" in before[-4:] else []
+    types = [token for token in before[-3:] if context.name(token) in {"TYPE", "PRIM"}]
+    return next(iter((*declared, *types)), ""), first
 
 
 def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
