@@ -19,5 +19,5 @@ def count_noun(count: int, noun: str, plural: str | None = None) -> str:
 
 def with_article(noun: str) -> str:
     """Return a noun with `a` or `an`: `a uint8`, ``an `int8` ``, `an AttributeProto`."""
-    is_vowel = re.match(r"`?(?:[aeio]|u(?!int|ni|se))", noun, re.IGNORECASE)
+    is_vowel = re.match(r"`?(?:[aei]|o(?!ne\b)|u(?!int|ni(?!n)|se))", noun, re.IGNORECASE)
     return f"an {noun}" if is_vowel else f"a {noun}"

@@ -19,7 +19,18 @@ def test_thousands_are_separated() -> None:
 
 @pytest.mark.parametrize(
     "phrase",
-    ["an int8", "an `int8`", "a uint8", "a `uint8`", "an AttributeProto", "a map", "an undefined"],
+    [
+        "an int8",
+        "an `int8`",
+        "a uint8",
+        "a `uint8`",
+        "an AttributeProto",
+        "a map",
+        "an undefined",
+        "an uninitialized",
+        "a one",
+        "an only",
+    ],
 )
 def test_article(phrase: str) -> None:
     assert with_article(phrase.partition(" ")[2]) == phrase

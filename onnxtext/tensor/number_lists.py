@@ -79,6 +79,8 @@ def read_each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
     try:
         return list(map(memo.__getitem__, tokens))
     except LiteralError as error:
+        if memo.failed == "..":
+            error.help = "write `...` after the last element to repeat it, such as [0, ...]"
         raise elements.located(tokens.index(memo.failed), error) from None
 
 

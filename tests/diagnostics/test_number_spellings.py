@@ -94,6 +94,34 @@ def test_numbers_in_other_spellings(
     assert error.fix.applicability == applicability
 
 
+@pytest.mark.parametrize(
+    ("versions", "message", "help"),
+    [
+        ("- 5", "`- 5` is not an opset version", "write the sign directly before the digits"),
+        ("21, ,2", "an opset version is missing", "write a whole number"),
+    ],
+)
+def test_invalid_opset_versions_are_explained(versions: str, message: str, help: str) -> None:
+    (error,) = syntax_errors(VERSIONS % versions)
+    assert (error.message, error.help) == (message, help)
+
+
+def test_a_whole_dimension_with_a_point_is_one_dimension() -> None:
+    text = value("float[%s] w")
+    (error,) = syntax_errors(text % "3.0")
+    assert error.fix is not None
+    assert error.fix.apply(text % "3.0") == text % "3"
+
+
+def test_a_reference_has_no_sign() -> None:
+    call = "  y = Elu <a: float = %salpha> (x)\n"
+    text = f'{H}{G}  y = Op (x)\n}}\n<domain: "d">\nf <alpha> (x) => (y) {{\n{call}}}\n'
+    (error,) = syntax_errors(text % "&")
+    assert error.help == "write `@alpha`"
+    (error,) = syntax_errors(text % "-")
+    assert error.help != "write `@alpha`"
+
+
 @pytest.mark.parametrize("text", [DIM, VERSIONS, INTS, FLOAT_ROW, RECORD])
 def test_the_message_about_a_suffix_names_no_type(text: str) -> None:
     (error,) = syntax_errors(text % "5f")

@@ -405,3 +405,18 @@ def test_messages_truncate_long_names(text: str) -> None:
     found = onnxtext.check(text % ("n" * 100_000))
     assert found
     assert max(len(str(item)) for item in found) < 1000
+
+
+def test_messages_keep_the_text_between_names() -> None:
+    message = f"`x` {'is not ' * 30}`y`"
+    assert Diagnostic("syntax-error", message).message == message
+
+
+def test_long_names_that_differ_at_the_end_differ_in_messages() -> None:
+    dims = ", ".join(letter * 41 for letter in "abcd")
+    message = Diagnostic("c", f"`float[{dims}, 5]` is not `float[{dims}, 4]`").message
+    start = f"float[{dims}"[:80]
+    five, four = message.split(" is not ")
+    assert five.startswith(f"`{start}…")
+    assert five.endswith("d, 5]`")
+    assert four.endswith("d, 4]`")

@@ -185,8 +185,9 @@ def header_numbers(token: Token) -> list[OpsetImport]:
         if not item.removeprefix("-").isdigit():
             error = from_literal(not_an_int(item), item)
             if error.code == "syntax-error":
-                error.message = f"`{item}` is not an opset version"
-                error.help = "write a whole number"
+                problem = f"`{item}` is not an opset version"
+                error.message = problem if item else "an opset version is missing"
+                error.help = error.help or "write a whole number"
             raise error
         result.append(bare_opset_item(item))
     return result

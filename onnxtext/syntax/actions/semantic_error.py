@@ -92,8 +92,6 @@ def from_literal(
         help=error.help,
         code=error.code,
     )
-    if error.message.endswith(" .."):
-        result.help = "write `...` after the last element to repeat it, such as [0, ...]"
     result.instead = error.instead
     if parse is not None and isinstance(token, Token):
         result.edits = move_edits(comma_edits(token, parse), token.at.__add__)

@@ -235,6 +235,8 @@ def _other_reference(context: ErrorContext) -> Iterator[Diagnosis]:
     match = None if equals is None else _OTHER_REFERENCE.match(context.text, equals.at)
     if match is None or context.at >= match.end():
         return
+    if match["marked"].startswith("-"):
+        return  # a reference cannot have a sign
     name = re.sub(r"\W", "", match["marked"])
     if name and _is_parameter(context, name):
         message = f"expected `@{name}`, found `{match['written']}`"
