@@ -19,6 +19,7 @@ INTS = node("  y = Op <a: ints = [1, %s]> (x)")
 FLOATS = node("  y = Op <a: floats = [1, %s]> (x)")
 INTS_OR_FLOATS = node("  y = Op <a = [1, %s]> (x)")
 LIST = node("  y = Op <a = [%s]> (x)")
+ATTRIBUTE_ROW = node("  y = Op <a = int64[2] [1, %s]> (x)")
 REPEATED = node("  y = Op <a: ints[9] = [1, %s, ...]> (x)")
 INT_ROW = value("int64[2] w = [1, %s]")
 INT_DATA = value("int64[2] w = {1, %s}")
@@ -43,6 +44,7 @@ SAFE = [
     *((place, "1_000", SEPARATOR, "1000") for place in (INTS, INT_DATA, VERSIONS, RECORD)),
     *((place, "1f", SUFFIX, "1") for place in (INT, INTS, REPEATED, INT_ROW, VERSIONS)),
     *((place, "1.0f", SUFFIX, "1") for place in (INT, INTS, REPEATED)),
+    (ATTRIBUTE_ROW, "2f", SUFFIX, "2"),
     *((place, "1.0f", SUFFIX, "1.0") for place in (ATTRIBUTE, FLOATS, LIST, HALF_DATA)),
     *((place, "10L", SUFFIX, "10") for place in (ATTRIBUTE, INT_ROW, RECORD)),
     *((place, "+5", SIGN, "5") for place in (ATTRIBUTE, DIM)),

@@ -153,7 +153,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if type.partition("[")[0] in _NARROW:  # an integer would be the bits of the float
         safe = not whole
         plain += ".0" if whole else ""
-    elif type in {"int", "ints"}:
+    elif type.startswith(("int", "uint")):
         plain = whole_number(plain) or plain
     elif {"attribute", "node"} & context.rules:  # the value may determine the attribute's type
         if written[-1] in "fF" and whole:
@@ -185,7 +185,7 @@ def _type_of_number(context: ErrorContext, start: int) -> tuple[str, Token | Non
     if index is not None and before[index] in {"[", "{"}:
         first = before[index + 1] if index + 1 < len(before) else None
         before = before[:index]
-    declared = before[before.index(":", -4) + 1 :][:1] if ":" in before[-4:] else []
+    declared = [token for mark, token in pairwise(before[-4:]) if mark == ":"]
     types = [token for token in before[-3:] if context.name(token) in {"TYPE", "PRIM"}]
     return next(iter((*declared, *types)), ""), first
 
