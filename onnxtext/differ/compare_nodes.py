@@ -109,7 +109,7 @@ class NodeComparer:
         names = [[item.name for item in node.attributes] for node in (old, new)]
         pairs = match_keys(*names)
         removed, added = unmatched_indices(pairs, len(old.attributes), len(new.attributes))
-        moved = moved_pairs(pairs)
+        moved = set(moved_pairs(pairs))
         changes: list[FieldChange] = []
         for index in removed:
             item = old.attributes[index]

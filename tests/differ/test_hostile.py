@@ -96,6 +96,13 @@ def test_many_changed_inputs_are_one_change() -> None:
     assert len(str(result)) < 5000
 
 
+def test_reversed_attributes_are_moved() -> None:
+    attributes = [Attribute(f"a{i}", AttributeType.INT, i) for i in range(40_000)]
+    old, new = (Node("F", ("x",), ("y",), tuple(items)) for items in (attributes, attributes[::-1]))
+    (item,) = diff(model([old]), model([new])).items
+    assert len(item.fields) == 39_999
+
+
 def test_a_renamed_value_of_many_consumers_is_no_change() -> None:
     old = [Node("A", ("x",), ("m",)), *[Node(f"Op{i % 7}", ("m",), (f"a{i}",)) for i in range(N)]]
     new = [Node("B", ("x",), ("n",)), *[Node(f"Op{i % 7}", ("n",), (f"b{i}",)) for i in range(N)]]
