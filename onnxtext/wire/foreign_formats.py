@@ -177,7 +177,8 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
     ),
     (
         re.compile(
-            _SPACE + r'(?:@[\w.]+\((?s:.)*=>|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
+            _SPACE + r"(?:@(?:doc|meta|initializers|value_info|set|unset)\("
+            r'|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
         ),
         _is("a graph as text", "convert it with `onnxtext to-binary`"),
     ),

@@ -134,6 +134,8 @@ def test_the_help_for_other_forms_of_protobuf_works(
         "agraph (float[N] x,\n  float[N] y) => (float[N] z) {",
         '"a b" (x) => (y) {}',
         '@doc("d")\ng () => () {}',
+        f'@doc("{"long " * 1000}")\ng () => () {{}}',
+        '@meta("a": "b") @unset(name) g () => () {}',
     ],
 )
 def test_texts_of_onnxtext_are_recognized(text: str) -> None:
