@@ -20,7 +20,7 @@ def raise_for_wrong_value(model: object, error: Exception) -> None:
     """Raise an error that names a wrong value in a model, if it has one; `error` is the cause.
 
     A value is wrong if the annotation of its field does not allow it, if it stands for an element
-    type and is none, or if a message cannot contain it, such as an integer of more than 64 bits.
+    type and is none, or if a message cannot contain it, such as the integer 2^63.
 
     Raises:
         OnnxTextError: the model has a wrong value, and `error` is not an `OnnxTextError`.
@@ -60,6 +60,8 @@ def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
         return _wrong(path, value, expected)
     if origin is tuple and arguments[-1] is not Ellipsis and len(value) != len(arguments):
         return path, f"has {count_noun(len(value), 'item')}, not {len(arguments)}"
+    if isinstance(value, ast.Attribute) and (wrong := _wrong_class(value, path)) is not None:
+        return wrong
     for item, kind, name in _parts(value, origin, arguments):
         wrong = _find_wrong(item, kind, path + name)
         if wrong is not None:
@@ -102,21 +104,30 @@ def _wrong_content(value: Any, path: str) -> _Wrong | None:
     match value:
         case str() if _LONE_SURROGATE.search(value):
             return path, f"is {value!r}, which has half a surrogate pair"
-        case int() if not -(1 << 63) <= value < 1 << 64:
-            return path, "is an integer of more than 64 bits"
+        case int() if not -(1 << 63) <= value < 1 << 63:
+            return path, "does not fit in a signed 64-bit integer"
         case ast.Float32(bits) if not 0 <= bits < 1 << 32:
             return f"{path}.bits", f"is {bits}, not a pattern of 32 bits"
         case ast.TensorType(element) | ast.SparseTensorType(element):
             if element != "undefined" and element not in ELEMENTS:
                 return f"{path}.element", f"is {element!r}, which is not an element type"
-        case ast.Attribute(type=ast.AttributeType() as kind, value=found):
-            allowed = _VALUES.get(kind, _LISTS)
-            if not isinstance(found, (*allowed, *_ANY_TYPE)):
-                return f"{path}.value", f"is a {type(found).__name__}, but the type is {kind.name}"
     return None
 
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+def _wrong_class(attribute: ast.Attribute, path: str) -> _Wrong | None:
+    """Return what is wrong if the type of an attribute does not allow the class of its value."""
+    kind, value = attribute.type, attribute.value
+    if not isinstance(kind, ast.AttributeType):
+        return None
+    allowed = (*_VALUES.get(kind, _LISTS), *_ANY_TYPE)
+    if isinstance(value, allowed) and not isinstance(value, bool):
+        return None
+    found = with_article(type(value).__name__)
+    return f"{path}.value", f"is {found}, but the type is {kind.name}"
+
+
+_LONE_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Matches half a surrogate pair that stands for no byte of a name that is not UTF-8."""
 _ANY_TYPE = (type(None), ast.Reference, ast.Record)
 """The classes of values that an attribute of each type can have."""
 _LISTS = (tuple, ast.Floats, ast.RepeatedList, ast.Blob, ast.TypedBlob)

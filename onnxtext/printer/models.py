@@ -46,7 +46,8 @@ def print_model(
         in_full: whether repeated values of metadata are printed in full, not as `above`.
 
     Raises:
-        OnnxTextError: the tree has a value that its classes do not allow.
+        OnnxTextError: the printing fails because of a value that the classes of the tree do not
+            allow.
     """
     try:
         return "".join(model_parts(model, printer, in_full=in_full))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.wire.writer import varint
+from onnxtext.wire.writer import signed_varint, varint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
     size = len(values) // 8 if isinstance(values, bytes) else len(values)
     if size < _FEW:
         few = struct.unpack(f"<{size}q", values) if isinstance(values, bytes) else values
-        return b"".join([key + varint(value) for value in few])
+        return b"".join([key + signed_varint(value) for value in few])
     parts = []
     for start in range(0, size, _CHUNK):
         if isinstance(values, bytes):

@@ -35,6 +35,17 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
+def signed_varint(value: int) -> bytes:
+    """Encode a signed 64-bit integer as a varint.
+
+    Raises:
+        OverflowError: the integer does not fit in 64 bits with a sign.
+    """
+    if value >= 1 << 63:
+        raise OverflowError("an int64 is less than 2^63")
+    return varint(value)
+
+
 _SMALL = [bytes((value,)) for value in range(128)]
 
 

@@ -271,3 +271,14 @@ def test_blobs_are_compared_by_digest() -> None:
     digest = "0123456789abcdef" * 4
     old, new = (TensorRef(type, Blob(digest[:size]), "w", side.reader) for size in (32, 16))
     assert compare_data(old, new) is None
+
+
+def test_lists_are_replaced_in_graphs_with_missing_weights_and_names_that_are_not_utf_8() -> None:
+    text = """<ir_version: 10, opset_import: [21]>
+@set(input: [{name: "q"}])
+g (float[100] b"\\x80") => (float[100] y) <float[100] w = blob"abcdabcdabcdabcd"> {
+  y = Add (b"\\x80", w)
+}
+"""
+    (item,) = onnxtext.diff(text, text.replace("Add", "Sub")).items
+    assert (item.kind, item.actions) == ("node", ("changed",))

@@ -20,7 +20,7 @@ import onnxtext
 from onnxtext import ast, editing
 from onnxtext.format.tokens_with_comments import comments_of
 from onnxtext.printer import print_model
-from onnxtext.proto.encode.lower import lower_model
+from onnxtext.proto.encode.lower import LowerError, lower_model
 from tests.corpus import EXAMPLES, REPOSITORY
 from tests.seeds import draws, seeded
 
@@ -688,9 +688,10 @@ def _set_attribute(index: int, value: Any) -> Callable[[ast.Model], None]:
         (lambda model: setattr(model.graph.nodes[0], "op_type", None), "op_type is None, not"),
         (lambda model: setattr(model.graph.nodes[0], "inputs", ("\ud800",)), r"inputs\[0\] is '"),
         (_set_attribute(0, ()), r"\[0\]\.value is a tuple, but the type is INT"),
-        (_set_attribute(1, True), r"\[1\]\.value is a bool, not a "),
+        (_set_attribute(2, 3), r"\[2\]\.value is an int, but the type is FLOAT"),
+        (_set_attribute(1, True), r"\[1\]\.value is a bool, but the type is STRING"),
         (_set_attribute(2, ast.Float32(-1)), r"bits is -1, not a pattern of 32 bits"),
-        (_set_attribute(2, ast.Float32(1 << 70)), r"bits is an integer of more than 64 bits"),
+        (_set_attribute(2, ast.Float32(1 << 70)), r"bits does not fit in a signed 64-bit integer"),
     ],
 )
 def test_wrong_names_and_attributes_are_errors(
@@ -715,8 +716,72 @@ def test_printing_and_encoding_wrong_trees_are_errors(
         convert(tree)
 
 
-def test_an_integer_of_more_than_64_bits_cannot_be_encoded() -> None:
+@pytest.mark.parametrize("number", [1 << 63, -(1 << 63) - 1, (1 << 64) - 1, 1 << 70])
+@pytest.mark.parametrize(
+    ("set_number", "path"),
+    [
+        (lambda model, number: setattr(model, "ir_version", number), "model.ir_version"),
+        (lambda model, number: setattr(model, "model_version", number), "model.model_version"),
+        (
+            lambda model, number: setattr(model.opset_imports[0], "version", number),
+            r"opset_imports\[0\].version",
+        ),
+        (
+            lambda model, number: setattr(
+                model.graph.values[0], "type", ast.TensorType("float", (number,))
+            ),
+            r"values\[0\].type.shape\[0\]",
+        ),
+        (
+            lambda model, number: setattr(
+                model.graph, "inputs", [ast.ValueInfo("x", ast.TensorType("float", (number,)))]
+            ),
+            r"inputs\[0\].type.shape\[0\]",
+        ),
+        (lambda model, number: _set_attribute(0, number)(model), r"\[0\].value"),
+        (
+            lambda model, number: setattr(
+                model.graph.nodes[0],
+                "attributes",
+                (ast.Attribute("i", ast.AttributeType.INTS, (1, number)),),
+            ),
+            r"\[0\].value\[1\]",
+        ),
+    ],
+)
+def test_an_integer_that_is_not_signed_64_bit_cannot_be_encoded(
+    set_number: Callable[[ast.Model, int], None], path: str, number: int
+) -> None:
     tree = onnxtext.parse(NODE_OF_ATTRIBUTES)
-    tree.ir_version = 1 << 70
-    with pytest.raises(onnxtext.OnnxTextError, match="ir_version is an integer of more than 64"):
+    set_number(tree, number)
+    said = f"{path} does not fit in a signed 64-bit integer"
+    with pytest.raises(onnxtext.OnnxTextError, match=said):
         lower_model(tree)
+
+
+def test_names_that_are_not_utf_8_are_right_values() -> None:
+    text = TEXT_OF_BYTES
+    tree = onnxtext.parse(text)
+    tree.graph.nodes[0].output_types = (None,)
+    assert onnxtext.parse(onnxtext.rewrite(text, tree)) == onnxtext.parse(text)
+    tree.graph.values.append(
+        ast.ValueInfo("w", ast.TensorType("float", (100,)), ast.Blob("abcd" * 4))
+    )
+    wrong = ast.Attribute("i", ast.AttributeType.INT, True)
+    tree.graph.nodes[0].attributes = (wrong,)
+    with pytest.raises(LowerError, match="the blob abcdabcdabcdabcd is not") as found:
+        lower_model(tree)
+    assert found.value.code == "blob-missing"
+
+    def edit(model: ast.Model) -> None:
+        model.graph.nodes[0].decorators = (ast.Decorator("nonsense", ()),)
+
+    with pytest.raises(onnxtext.OnnxTextError, match=r"m\.onnx: error: `@nonsense` is not a"):
+        editing.apply(onnxtext.to_binary(text), edit, name="m.onnx")
+
+
+TEXT_OF_BYTES = """<ir_version: 10, opset_import: [21]>
+g (float[2] b"\\x80") => (float[2] y) {
+    y = Relu (b"\\x80")
+}
+"""

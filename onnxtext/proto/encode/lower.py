@@ -39,10 +39,13 @@ def lower_model(
 
     Raises:
         LowerError: a statement cannot be encoded, for example because a blob is missing.
-        OnnxTextError: the tree has a value that its classes do not allow.
+        OnnxTextError: the encoding fails because of a value that the classes of the tree do not
+            allow.
     """
     try:
         return b"".join(lower_pieces(model, blob_source, verified=verified))
+    except LowerError:
+        raise
     except Exception as error:
         from onnxtext.ast.wrong_values import raise_for_wrong_value
 

@@ -13,7 +13,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields
 from onnxtext.proto.encode.values_blobs_and_attributes import ValueLowering
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint
 
 
 class Lowering(ValueLowering):
@@ -29,7 +29,7 @@ class Lowering(ValueLowering):
         """Return a `ModelProto` in pieces."""
         head: list[Piece] = []
         if model.ir_version is not None:
-            head.append(b"\x08" + varint(model.ir_version))
+            head.append(b"\x08" + signed_varint(model.ir_version))
         for key, text in (
             (b"\x12", model.producer_name),
             (b"\x1a", model.producer_version),
@@ -38,7 +38,7 @@ class Lowering(ValueLowering):
             if text is not None:
                 head.append(delimited(key, to_bytes(text)))
         if model.model_version is not None:
-            head.append(b"\x28" + varint(model.model_version))
+            head.append(b"\x28" + signed_varint(model.model_version))
         if model.doc_string is not None:
             head.append(delimited(b"\x32", to_bytes(model.doc_string)))
         tail: list[Piece] = [delimited(b"\x42", self.opset(item)) for item in model.opset_imports]
@@ -55,7 +55,8 @@ class Lowering(ValueLowering):
     def opset(self, item: ast.OpsetImport) -> bytes:
         """Return an `OperatorSetIdProto`."""
         domain = b"" if item.domain is None else delimited(b"\x0a", to_bytes(item.domain))
-        return self.finish("OperatorSetIdProto", domain + b"\x10" + varint(item.version), (), -1)
+        version = b"\x10" + signed_varint(item.version)
+        return self.finish("OperatorSetIdProto", domain + version, (), -1)
 
     def training(self, training: ast.Training) -> bytes:
         """Return a `TrainingInfoProto`."""

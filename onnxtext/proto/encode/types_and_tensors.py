@@ -11,7 +11,7 @@ from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.proto.encode.decorators import apply_decorators
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.varints import pack_entries
-from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, varint
 
 TENSOR_FIELDS = {
     "float_data": (b"\x22", None),
@@ -78,7 +78,7 @@ def _dim(dim: ast.Dim) -> bytes:
         decorators = dim.decorators
         dim = dim.value
     if isinstance(dim, int):
-        data = b"\x08" + varint(dim)
+        data = b"\x08" + signed_varint(dim)
     elif dim is None:
         data = b""
     else:
@@ -92,7 +92,7 @@ def _dim(dim: ast.Dim) -> bytes:
 def tensor_head(type: ast.TensorType) -> bytes:
     """Return the encoded dims and element type of a `TensorProto`."""
     dims = type.shape or ()
-    head = b"".join([b"\x08" + varint(dim) for dim in dims])  # type: ignore[arg-type]
+    head = b"".join([b"\x08" + signed_varint(dim) for dim in dims])  # type: ignore[arg-type]
     return head + b"\x10" + varint(element_number(type.element))
 
 

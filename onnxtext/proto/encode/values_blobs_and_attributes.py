@@ -23,7 +23,7 @@ from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
-from onnxtext.wire.writer import Piece, delimited, delimited_pieces, varint
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, varint
 
 _A = ast.AttributeType
 
@@ -222,7 +222,7 @@ class ValueLowering(ABC):
             values = ast.Tensor(values.type, values.data, name, values.decorators)
         data = delimited(b"\x0a", self.tensor(values))
         data += delimited(b"\x12", self.tensor(sparse.indices))
-        data += b"".join([b"\x18" + varint(dim) for dim in sparse.dims])
+        data += b"".join([b"\x18" + signed_varint(dim) for dim in sparse.dims])
         return self.finish("SparseTensorProto", data, sparse.decorators, -1)
 
     def typed(self, type: ast.Type, offset: int) -> Piece:
@@ -288,7 +288,7 @@ class ValueLowering(ABC):
         value = attribute.value
         match attribute.type, value:
             case _A.INT, int():
-                return b"\x18" + varint(value)
+                return b"\x18" + signed_varint(value)
             case _A.FLOAT, ast.Float32():
                 return b"\x15" + value.bits.to_bytes(4, "little")
             case _A.STRING, bytes():
