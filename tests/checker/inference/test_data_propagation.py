@@ -8,8 +8,10 @@ import pytest
 
 import onnxtext
 from benchmarks.judge import judged
+from onnxtext.ast import Attribute, AttributeType, RawData, TensorType
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_type_texts
+from onnxtext.checker.inference.symbolic.small_tensors import constant_tensor
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.checker.models import text
@@ -393,3 +395,9 @@ def test_negative_sizes_of_invalid_models_are_unknown() -> None:
     )
     values = "int64[1] nine = {9}, int64[1] zero = {0}, int64[1] one = {1}"
     assert onnxtext.check(text(nodes, outputs="float[] y", values=values))
+
+
+def test_an_empty_list_of_strings_is_not_a_list_of_integers() -> None:
+    assert constant_tensor(Attribute("value_strings", AttributeType.STRINGS, ())) is None
+    integers = constant_tensor(Attribute("value_ints", AttributeType.INTS, ()))
+    assert integers == (TensorType("int64", (0,)), RawData(b""))

@@ -160,6 +160,8 @@ def constant_tensor(attribute: Attribute) -> tuple[TensorType, TensorData] | Non
         return TensorType("float", (len(value),)), RawData(value.data)
     if isinstance(value, Float32):
         return TensorType("float", ()), RawData(value.bits.to_bytes(4, "little"))
+    if attribute.name not in ("value_int", "value_ints"):
+        return None
     numbers = value if isinstance(value, tuple) else (value,)
     integers = [number for number in numbers if isinstance(number, int)]
     if len(integers) < len(numbers):
