@@ -246,8 +246,8 @@ def _shape_text(shape: Extents) -> str:
 def _conflict(conflict: SizeConflict) -> Finding:
     left, right = conflict.sizes
     name = base_symbol(conflict.name)
-    before, after = conflict.places
-    if before is after:
+    before, after = conflict.places[0], conflict.places[-1]
+    if len(conflict.places) == 1:
         message = f"{quote(left)} must equal {quote(right)}, but no size of {quote(name)} allows it"
         places = [before._replace(label=f"{quote(left)} must equal {quote(right)} here")]
     else:

@@ -83,7 +83,9 @@ def command(
 
     for label in labels:
         if not LABEL.fullmatch(label):
-            raise click.UsageError(f"{label!r} cannot be a label: it must be one line.")
+            raise click.UsageError(
+                f"{label!r} cannot be a label: it must be one line of characters."
+            )
     defaults = ("ours", "base", "theirs")
     named = (*labels, *defaults[len(labels) :])
     target = output_path(output)

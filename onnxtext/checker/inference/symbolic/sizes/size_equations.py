@@ -35,15 +35,15 @@ class SizeConflict(NamedTuple):
     Attributes:
         name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`, `N + 2`.
-        places: for each of the two sizes, the place in the model that requires it. If one place
-            requires both, the sizes must be equal there, which no size of the symbol allows.
+        places: for each of the two sizes, the place in the model that requires it; or the only
+            place where the sizes must be equal, which no size of the symbol allows.
         joined: the places of the equations that connect the symbol to the representative of its
             group.
     """
 
     name: str
     sizes: tuple[str, str]
-    places: tuple[Place, Place]
+    places: tuple[Place] | tuple[Place, Place]
     joined: tuple[Place, ...]
 
 
@@ -283,7 +283,7 @@ class SizeEquations:
             self._reported.add(root)
             product = "*".join([str(abs(factor)), *map(base_symbol, names)])
             sizes = product, str(size if factor > 0 else -size)
-            self.conflicts.append(SizeConflict(names[0], sizes, (place, place), joined))
+            self.conflicts.append(SizeConflict(names[0], sizes, (place,), joined))
 
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
@@ -315,7 +315,7 @@ class SizeEquations:
             if difference and first not in self._reported:
                 self._reported.add(first)
                 sizes = _spell_shifted(*left), _spell_shifted(*right)
-                self.conflicts.append(SizeConflict(left[0], sizes, (place, place), joined))
+                self.conflicts.append(SizeConflict(left[0], sizes, (place,), joined))
             return
         if self._weight(first) > self._weight(second):  # keeps chains of links short
             first, second, difference = second, first, -difference
