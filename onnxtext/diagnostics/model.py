@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect, insort
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -82,19 +83,25 @@ class Fix:
 def safe_fixes(diagnostics: Iterable[Diagnostic]) -> list[Fix]:
     """Return the safe fixes of diagnostics; of overlapping fixes, only the first."""
     chosen: list[Fix] = []
-    taken: list[Span] = []
+    taken: list[Span] = []  # sorted
     for item in diagnostics:
         if item.fix is None or item.fix.applicability != "safe":
             continue
         spans = [edit.span for edit in item.fix.edits]
-        if not any(_overlap(new, old) for new in spans for old in taken):
+        if not any(_overlaps(taken, span) for span in spans):
             chosen.append(item.fix)
-            taken += spans
+            for span in spans:
+                insort(taken, span)
     return chosen
 
 
-def _overlap(left: Span, right: Span) -> bool:
-    return left == right or (left.start < right.end and right.start < left.end)
+def _overlaps(taken: list[Span], new: Span) -> bool:
+    """Whether a span overlaps or equals one of `taken`, which are sorted and do not overlap."""
+    index = bisect(taken, new)
+    return any(
+        new == old or (new.start < old.end and old.start < new.end)
+        for old in taken[max(index - 1, 0) : index + 1]
+    )
 
 
 class Subject(NamedTuple):
