@@ -758,3 +758,14 @@ def test_long_names_are_cut_in_messages(source: str) -> None:
     assert found
     for item in found:
         assert max(map(len, (item.message, item.help or "", *item.notes))) < 500
+
+
+def test_shortened_names_keep_their_ends() -> None:
+    """Names that differ only at their ends still differ in the message and the suggestion."""
+    name = "v" * 100
+    source = text(f"{name}a = Neg (x)\ny = Abs ({name}b)")
+    (found,) = errors(onnxtext.check(source))
+    assert found.code == "value-undefined"
+    assert "vvb`" in found.message
+    assert found.help is not None
+    assert "vva`" in found.help

@@ -39,6 +39,17 @@ def reference(attribute: str) -> str:
 
 
 UNSAFE = {
+    "a foreign name of a narrow type before bare integers, which are bits": (
+        node("  u = Constant <value = half[2] {1, 2}> ()"),
+        "  u = Constant <value = float16[2] {1, 2}> ()",
+    ),
+    "an initializer with such a type": (value("  half[1] w = {1},"), "  float16[1] w = {1},"),
+    "hexadecimal bits of a float": (
+        value("  float[1] w = {0X7f800001},"), "  float[1] w = {2139095041},",
+    ),
+    "a comment within a line": (
+        node("  u = Foo <a = 1 /* why */, b = 2> (t)"), "  u = Foo <a = 1 , b = 2> (t)",
+    ),
     "an input that is written twice": (inputs("float[N] x x"), "g (float[N] x) => (float[N] y) {"),
     "an argument that is written twice": (node("  u = Add (x x, x)"), "  u = Add (x, x)"),
     "a name with a blank": (inputs("float[N] x, bool the flag"), None),

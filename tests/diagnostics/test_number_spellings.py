@@ -173,3 +173,10 @@ def test_the_last_attribute_may_be_a_list_without_brackets(written: str, fixed: 
     (error,) = syntax_errors(ATTRIBUTE % written)
     assert error.fix is not None
     assert error.fix.apply(ATTRIBUTE % written) == ATTRIBUTE % fixed
+
+
+@pytest.mark.parametrize("dims", ["2.0 3", "0x2 3", "N 0x3", "2 3.0"])
+def test_dimensions_in_other_spellings_are_not_split(dims: str) -> None:
+    (error,) = syntax_errors(f"g (float[{dims}] x) => (float[2, 3] y) {{ y = Relu (x) }}")
+    assert error.message == f"`{dims}` is not a dimension"
+    assert error.fix is None

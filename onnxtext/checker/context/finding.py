@@ -99,13 +99,13 @@ def with_schema_origin(
 
 
 def quote(name: str) -> str:
-    """Return a name in backticks, truncated to `_MAX_NAME_LENGTH` characters."""
+    """Return a name in backticks, shortened by `truncate`."""
     return f"`{truncate(name)}`"
 
 
 def truncate(name: str) -> str:
-    """Return a name truncated to `_MAX_NAME_LENGTH` characters."""
-    return name if len(name) <= _MAX_NAME_LENGTH else f"{name[:_MAX_NAME_LENGTH]}…"
+    """Return a name without its middle if it has more than `_MAX_NAME_LENGTH` characters."""
+    return name if len(name) <= _MAX_NAME_LENGTH else f"{name[:60]}…{name[-20:]}"
 
 
 _MAX_NAME_LENGTH = 80

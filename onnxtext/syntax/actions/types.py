@@ -116,7 +116,8 @@ def _dim(text: str) -> ast.Dim:
     parts = _OTHER_SEPARATOR.split(text)
     if len(parts) > 2 and all(part in "xX" for part in parts[1::2]):
         parts = parts[::2]  # `N x 3`
-    if not literal.instead and len(parts) > 1 and all(_PLAIN_DIM.fullmatch(part) for part in parts):
+    is_plain = not any(not_an_int(part).instead for part in text.split() if not part.isdigit())
+    if is_plain and len(parts) > 1 and all(_PLAIN_DIM.fullmatch(part) for part in parts):
         # `2 3`, `2x3` and `N M` are two dimensions; `batch size` is one name of two words.
         is_name = not any(part in "?" or part[0].isdigit() or len(part) == 1 for part in parts)
         error.instead = f'"{text}"' if is_name else ", ".join(parts)

@@ -211,16 +211,15 @@ def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
         if other is None:  # it has more than 64 bits
             yield Diagnosis("number-hex", message, span, help="write the number in decimal")
             continue
-        decimal = other.written
-        yield Diagnosis(
-            "number-hex",
-            message,
-            span,
-            (Edit(span, decimal),),
-            f"write {decimal}",
-            safe=True,
-            min_tokens=4,
-        )
+        edits, title = (Edit(span, other.written),), f"write {other.written}"
+        type = _type_of_number(context, token.at)[0].partition("[")[0]
+        # In `float` and `double`, the number may have been meant as the bits.
+        safe = type in _NARROW or not type.startswith(("float", "double"))
+        yield Diagnosis("number-hex", message, span, edits, title, safe=safe, min_tokens=4)
+
+
+_BEFORE_BRACES = re.compile(r'(?:\[[^\]\n]*\])?\s*(?:"[^"\n]*"|[\w.:/-]+)?\s*=?\s*\{')
+"""Matches what can stand between the element type of a tensor and its data in braces."""
 
 
 def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -235,6 +234,9 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
             # `axis = int …` may be the type of an attribute.
             before = context.text[max(0, token.at - 10) : token.at].rstrip()
             safe = token != "int" or not before.endswith("=")
+            # In braces, an integer would become the bits of a narrow float.
+            if meant in _NARROW and _BEFORE_BRACES.match(context.text, token.end):
+                safe = False
         else:
             code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False
             meant = nearest_name(token, keywords)

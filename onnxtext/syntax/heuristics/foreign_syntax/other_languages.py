@@ -289,11 +289,12 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             body = context.text[offset + 2 : end].strip(" *")
             tail = context.text[end + 2 : line_end(context.text, end)]
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
-            edits = (Edit(span, "\n".join(f"# {line.strip(' *')}" for line in lines)),)
+            newline = "\r\n" if "\r\n" in body else "\n"
+            edits = (Edit(span, newline.join(f"# {line.strip(' *')}" for line in lines)),)
             message = "a comment must start with `#`, and ends at the end of the line"
-            yield Diagnosis(
-                "slash-comment", message, span, edits, "write `#`", safe=True, min_tokens=0
-            )
+            safe = bool(lines) or not body
+            title = "write `#`" if lines else "remove the comment"
+            yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
 
 
 _PUNCTUATION = re.compile(r"[,;](?:[ \t]*[,;])*")
