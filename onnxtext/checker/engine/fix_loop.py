@@ -80,9 +80,9 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
 
 
 def _fix_syntax(text: str, name: str, errors: Sequence[Diagnostic]) -> tuple[str, list[str]]:
-    """Apply the safe fixes of `errors`, the syntax errors; repeat while the number of errors falls.
+    """Apply the safe fixes of syntax errors; repeat while the number of errors falls.
 
-    Return the new text and the titles of the fixes.
+    `errors` are the syntax errors of the text. Return the new text and the titles of the fixes.
     """
     done: list[str] = []
     for _ in range(_MAX_ROUNDS):

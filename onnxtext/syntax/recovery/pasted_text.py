@@ -186,7 +186,10 @@ def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
 
 
 def _is_diff_header(text: str, headers: list[Span]) -> bool:
-    """Whether the lines at `headers` begin a diff. Lines with `---` alone may be comments."""
+    """Whether the lines at the spans `headers` are the head of a diff.
+
+    A line that begins with `---` is not enough: it may be a comment.
+    """
     found = {text[span.start : span.start + 3] for span in headers}
     return bool(found & {"dif", "@@ "}) or found >= {"---", "+++"}
 

@@ -66,7 +66,7 @@ def bracketed(context: ErrorContext, opener: Token) -> list[Token]:
 
 
 def unopened_bracket(tokens: Sequence[str]) -> int | None:
-    """Return the index of the first closing bracket without an opening bracket; None if none."""
+    """Return the index of the first unmatched closing bracket; None if all are matched."""
     depth = 0
     for index, token in enumerate(tokens):
         depth += (token in CLOSER) - (token in CLOSING)

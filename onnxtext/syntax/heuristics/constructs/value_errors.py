@@ -44,7 +44,7 @@ _TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
 
 
 def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose elements of a string tensor or of an attribute without double quotes: `[a, 'b']`."""
+    """Diagnose strings without double quotes in a string tensor or an attribute: `[a, 'b']`."""
     done = context.done
     index = innermost_bracket(done)
     if not index or done[index] not in {"{", "["}:

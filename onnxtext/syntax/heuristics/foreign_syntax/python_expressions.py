@@ -63,7 +63,7 @@ _DIMENSIONS = re.compile(
 
 
 def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `True`, `False` and `None`, and `true` in place of a number."""
+    """Diagnose the constants of Python, such as `True`, and booleans in place of numbers."""
     type = type_of_list(context)
     type = type or ("bool" if context.done[:1] == ["bool"] else "")
     others = (_NUMBERS_FOR,) if type else (_NUMBERS_FOR, _NO_VALUES)
