@@ -163,10 +163,9 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Compare the elements of two tensors and, if all are equal, the fields that hold the data.
 
-        Elements that cannot be read are treated as equal if both tensors have the same blob digest,
-        or the same reference to external data. In the second case, a note gives the reason why they
-        cannot be read. Return [] if the elements differ, but `others` (the changes found so far)
-        show this already.
+        Elements that cannot be read are treated as equal if both tensors have the same blob digest
+        or reference to external data; a note is added in the second case. Return [] if `others`,
+        the changes found so far, already show that elements differ.
         """
         change = compare_data(old, new)
         stored = storage_fields(old.type, old.data), storage_fields(new.type, new.data)

@@ -46,7 +46,7 @@ def apply(
         from onnxtext.binary_to_text import lift_placed
         from onnxtext.proto.encode.lower import LowerError, lower_model
 
-        # Parsing the text that `from_binary` prints for the model would give an equal tree.
+        # This tree equals the tree of the text that `from_binary` prints for the model.
         model = lift_placed(content, weights="inline", name=name)
         model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)

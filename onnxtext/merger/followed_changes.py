@@ -64,7 +64,7 @@ class Changes:
 
 
 def certain_changes(read: Read) -> tuple[Changes, Changes]:
-    """Return (certain changes of ours, certain changes of theirs) that only this side made."""
+    """Return the certain changes that only ours made, and those that only theirs made."""
     ours, theirs = Changes(), Changes()
     sides = ((ours, 1, 2), (theirs, 2, 1))
 
@@ -112,11 +112,11 @@ def certain_changes(read: Read) -> tuple[Changes, Changes]:
 
 
 def _renamed_functions(read: Read, own: int, other: int) -> dict[FunctionKey, FunctionKey]:
-    """Map the old keys of the functions that the side `own` renamed to their new keys.
+    """Return {old key: new key} of the functions that the side `own` renamed.
 
-    Only functions that the side `other` kept are included. A renamed function differs from its
-    base only in its name and overload, its metadata, the names of values, and the order of inputs
-    and outputs.
+    Only functions that the side `other` kept are included. A renamed function differs from its base
+    only in its name and overload, its metadata, the names of values, and the order of inputs and
+    outputs.
     """
     found: dict[FunctionKey, FunctionKey] = {}
     for _ in range(_MAX_ROUNDS):  # the body of a function can call other renamed functions
@@ -227,7 +227,7 @@ def _form(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
-    """Map each function, and None for the main graph, to the certain renames by the side `own`."""
+    """Return the certain renames by the side `own` in each function; None is the main graph."""
     numbers = (0, own, other)
     base, side, kept = [scopes_by_key(read(number)) for number in numbers]
     forms = [scopes_by_key(read(number)) for number in numbers[:2]]
@@ -308,7 +308,8 @@ def _same_values(
     """Return the renames of values that a side still computes in the same way.
 
     A renamed input or initializer must have the same type, data and uses. The side must not use the
-    old names, and the other version (`kept`) must not use the new names.
+    old names, and neither the base nor the other version (`kept`) may use the new names.
+
     `before`, `after` and `used` are the names in `base`, `side` and `kept`.
     """
     old, new = ValueScope(base), ValueScope(side)
@@ -365,7 +366,7 @@ def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
 def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
-    `made` is (index of the output, node in the base), where the node already has the new names.
+    `made` is (index of the output, node in the base); the node already has the new names.
     `new_name` is the new name of the output.
     """
     at, node = made

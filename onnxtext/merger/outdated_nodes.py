@@ -28,10 +28,9 @@ _MAIN = ("", "", "")
 def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
     """Find nodes that fit the operator set version of one side, but not the version of the other.
 
-    A node does not fit a version that does not allow its attributes or the number of its inputs or
-    outputs, or that changes the default of an attribute that the node omits. A node is not reported
-    if the other side also has an outdated node with this operator and these outputs, or at least as
-    many outdated nodes with this operator as the merge.
+    A version does not fit if it rejects the node's attributes or its number of inputs or outputs,
+    or if it changes the default of an attribute that the node omits. Nodes that are also outdated
+    on the other side, before the merge, are not reported.
     """
     assert subject.model is not None
     merged, *before = [_bodies(model) for model in (subject.model, *sides)]

@@ -205,9 +205,8 @@ class _Search:
     def _new_name(self, name: str) -> str | None:
         """Return the name that the other side gives to the value called `name` on this side.
 
-        Return "" if the other side has deleted the value and reused its name. Return None if the
-        other side kept the name, if the base lacks the value, if the merge or a side does not
-        define `name`, or if the merge defines `name` as this side and not as the other side.
+        Return "" if the other side has deleted the value and reused its name. Return None if `name`
+        still means this value in the merge, or if that is unknown.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)
@@ -265,9 +264,10 @@ class _Search:
 
 
 def _declarations(root: Graph | Function) -> dict[tuple[str, str], tuple[object, Any]]:
-    """Map (subject of a message, name) to (content, item) of each part that refers to a value.
+    """Map (subject of a message, name) to (content, item) of each reference to a value.
 
-    A typed output has no item of its own: the item is then (node of the output, new value info).
+    Inputs of nodes are left out. The item of a typed output is (node of the output, new value
+    info).
     """
     result: dict[tuple[str, str], tuple[object, Any]] = {}
     for value in root.values:

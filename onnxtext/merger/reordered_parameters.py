@@ -39,7 +39,7 @@ def operator_key(node: Node) -> FunctionKey:
 def new_orders(
     base: Model, side: Model, kept: Model, *, check_calls: bool
 ) -> dict[FunctionKey, Order]:
-    """Return, by function, the new orders of inputs and outputs that a side reordered.
+    """Return the new order of inputs and outputs of each function that a side reordered.
 
     Functions are left out if the side also edited them in other ways, or if the other side (`kept`)
     changed the names or the order of their inputs or outputs. If `check_calls`, functions are also

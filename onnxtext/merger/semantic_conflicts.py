@@ -70,8 +70,8 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
 def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
     """Return the errors that the checker finds in a merge, but in no side.
 
-    For each error of a side that the merge lacks, leave out one new error with the same code: it
-    may be the same error, with a message that an edit of the other side has changed.
+    An error of a side may have another message in the merge. So for each error that a side has and
+    the merge lacks, one new error with the same code is left out.
     """
     found = _errors_in(model)
     if not found:
@@ -102,10 +102,8 @@ def _errors_in(model: Model) -> list[Finding]:
 def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator[Finding]:
     """Yield the errors that edits of two sides can cause together.
 
-    Examples are undefined, duplicate and misordered values, uses of deleted functions and domains,
-    calls that do not fit their function, nodes that do not fit a changed opset import, and uses
-    of names that one side has given to other values or parameters. A function or opset import
-    counts as deleted if a side has it, but the model does not.
+    Examples are undefined values, misordered nodes and calls of deleted functions. A function or
+    opset import counts as deleted if a side has it, but the model does not.
 
     `versions` are the trees of the base, if there is one, of ours and of theirs.
     """

@@ -72,12 +72,12 @@ class ValueNames:
     """The names that a side gives to the values of the base.
 
     The counterpart of a value is the same output of its node, the initializer with its name or
-    data, or the same parameter. The value has the counterpart's name, except in two cases:
+    data, or the same parameter. The value usually has the counterpart's name.
 
-    If the side still defines the old name, the uses decide: `y = Relu (x)` may have become
-    `h = Relu (x)`, then `y = Neg (h)`. If a use has the old name, the value keeps this name. So
-    does a value without uses, if the new `y` depends on `h`. If no use has either name, the name
-    of the value is uncertain.
+    If the side still defines the old name, the uses of the value decide. For example, `y = Relu
+    (x)` has become `h = Relu (x)`, then `y = Neg (h)`. If a use has the old name, the value keeps
+    this name. So does a value without uses, if the new `y` depends on `h`. If no use has either
+    name, the name of the value is uncertain.
 
     If the side defines neither name, the value has the name that all its uses have.
 
@@ -112,10 +112,9 @@ class ValueNames:
     def _parameters(self, before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield (name in the base, name in the side) of inputs, paired by position or by uses.
 
-        If the number of inputs differs, no input counts as renamed. If all inputs have new names,
-        they may also be reordered: if the uses of each old input were renamed to one new input, and
-        each new input belongs to one old input, inputs are paired by uses. Otherwise, they are
-        paired by position.
+        If the number of inputs differs, no input counts as renamed. Inputs are paired by uses if
+        all have new names and the uses of each old input have the name of another new input.
+        Otherwise, they are paired by position.
         """
         if len(before) != len(after):
             yield from zip(before, before, strict=True)

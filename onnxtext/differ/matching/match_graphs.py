@@ -143,8 +143,8 @@ def _content(
 ) -> Hashable | None:
     """Return the type and a digest of an initializer; None if it is not hashed.
 
-    Only initializers of `types` are hashed. The only item of `budget`, which is updated, is the
-    number of bytes that may still be hashed.
+    Only initializers of `types` are hashed. `budget` has one number, which is reduced: how many
+    bytes may still be hashed.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None
@@ -155,7 +155,7 @@ def _content(
 
 
 def _match_by_use(match: GraphMatch) -> None:
-    """Match two initializers if two matching nodes use them as the input with the same index."""
+    """Match unmatched initializers that matching nodes use as inputs with the same index."""
     old, new = match.old, match.new
     left, right = unmatched_indices(
         match.initializers, len(old.initializers), len(new.initializers)

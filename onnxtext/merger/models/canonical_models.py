@@ -113,7 +113,7 @@ class _Lowering(Lowering):
         return ast.RawData(mark)
 
     def raw_initializer(self, type: ast.TensorType, name: str, data: Piece) -> list[Piece]:
-        """Return a `TensorProto` with a mark instead of the data; store them in `DataMarks`."""
+        """Return a `TensorProto` with a mark for its data; store the data in `DataMarks`."""
         mark = _digest(data)
         self._known[mark] = ast.RawData(data)
         return super().raw_initializer(type, name, mark)

@@ -345,8 +345,9 @@ def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bo
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    Both sides may change different items. If one side appended or removed items at the end, the
-    other side may only change other items, and the result is None if items may have been shifted.
+    Both sides may change different items. If a side appended or removed items at the end, the other
+    side may only change items that the first side kept. The result is None if items may have been
+    shifted.
     """
     changed, other = (theirs, ours) if len(ours) == len(base) else (ours, theirs)
     count = min(len(base), len(changed))

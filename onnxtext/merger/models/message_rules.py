@@ -282,5 +282,5 @@ MODEL = MessageKind(
     {7: GRAPH},  # graph
     merge_if_both_add=True,
 )
-# Graphs hold nodes, which hold attributes, which hold graphs.
+# The rules are recursive: an attribute can hold a graph (field 6, `g`).
 _ATTRIBUTE.messages[6] = GRAPH

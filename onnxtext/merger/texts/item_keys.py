@@ -263,7 +263,7 @@ def _token_values(tree: Tree | CommentedToken | None) -> list[str]:
 
 
 def _without_last_commas(texts: list[str]) -> tuple[str, ...]:
-    """Remove commas that depend on the layout: before closing brackets, and the last of `texts`."""
+    """Remove each comma that precedes a closing bracket or is the last of `texts`."""
     return tuple(
         [
             text

@@ -51,9 +51,9 @@ def lazy_statements(
 ) -> Iterator[Unread]:
     """Yield the statements of a list without tokenizing them.
 
-    `origin` is `node` or `value_info`. These are skipped: the last statement; a value info without
-    a comma after it; a statement of unknown offset, or that does not precede the next one in the
-    text; and a statement with a `#` before the next one, because it may begin a comment.
+    `origin` is `node` or `value_info`. A statement is skipped if its end is uncertain without
+    tokens: for example, the last statement, and a statement followed by `#`, which may begin a
+    comment.
     """
     for item, after in pairwise(items):
         start, following = item.at, after.at

@@ -154,7 +154,7 @@ class _Search:
         return {self.makers[name] for name in names if name in self.makers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
-        """Return the nodes of `takers` whose operator and label differ from the base node `at`.
+        """Return the `takers` whose operator and label differ from those of the base node `at`.
 
         Two nodes without a label count as different.
         """
@@ -177,8 +177,8 @@ class _Search:
     def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
         """Whether the new node `index` has the operator and the label of the base node `at`.
 
-        Return False if the new node may be a copy, and one of `takers` the edited base node: if no
-        node reads the outputs of the new node, and one of `takers` has the inputs of the base node.
+        Return False if one of `takers` may be the edited base node, and the new node a copy: the
+        taker has the inputs of the base node, and no node reads the outputs of the new node.
         """
         rules, new, old = self.rules, self.side.items[index], self.base.items[at]
         label = rules.label(old)

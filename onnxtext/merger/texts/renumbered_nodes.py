@@ -167,7 +167,7 @@ def _changed_nodes(
 
 
 class _Part(NamedTuple):
-    """The parts of a node: (operator, operator and attributes), its outputs and its inputs."""
+    """The parts of a node that are compared; `form` is (operator, operator with attributes)."""
 
     form: tuple[Hashable, Hashable]
     outputs: tuple[Hashable, ...]
