@@ -140,7 +140,7 @@ def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
 
 
 def _check_derived(target: Path) -> None:
-    """Raise a CommandError if `target` is a device or pipe, or a link that leads out.
+    """Raise a CommandError if `target` is a device, a pipe, or a link out of its directory.
 
     This is for paths that the user did not give. With `-o`, a path may be a device, a pipe or any
     link.

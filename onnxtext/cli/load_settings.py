@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def load_project(
     path: Path | None, files: Sequence[str]
 ) -> tuple[Settings, tuple[OperatorTable, ...]]:
-    """Return the settings of a project, and its operator tables: of schema files, and the bundled.
+    """Return a project's settings, and the operator tables of its schema files and of onnxtext.
 
     Args:
         path: a file of the project; None for the project in the current directory.

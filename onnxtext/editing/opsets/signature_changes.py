@@ -179,7 +179,7 @@ def _added_defaults(conversion: NodeConversion, step: Step) -> None:
     """Check the defaults of omitted attributes that the older version lacks.
 
     Raises:
-        NotConvertible: the older version behaves unlike the default.
+        NotConvertible: the older version does not behave like the default.
     """
     for name, earlier_default in MEANT_BEFORE.get(step, {}).items():
         omitted = conversion.attribute(name) is None and name not in conversion.dropped

@@ -246,7 +246,7 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups, and merge each group whose only member is a group with this member.
+    """Dissolve small groups, and merge a group with its only member if the member is a group.
 
     Returns:
         The number of nodes and values in the group and its subgroups.
