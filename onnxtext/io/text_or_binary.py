@@ -46,8 +46,8 @@ def looks_binary(data: bytes) -> bool:
 def has_binary_content(data: bytes) -> bool:
     """Whether content is a binary model rather than a valid text, regardless of the file's name.
 
-    For example, git stores texts in files named `.onnx`. Every binary model has control characters;
-    a valid text has them only in comments.
+    For example, git stores texts in files named `.onnx`. Nearly every binary model has control
+    characters; a valid text has them only in comments.
     """
     return looks_binary(data) or bool(_CONTROLS.search(_COMMENT.sub(b"", data[:HEAD])))
 

@@ -52,9 +52,9 @@ class InsertedItem:
 class ListEdits:
     """Adds, moves and removes the items of a list.
 
-    An item is removed with its comma and, if it has its own lines, with the comment behind it. A
-    moved item takes along the comment behind it, unless another item follows on the line, and, if
-    it has its own lines, the comments directly above it.
+    An item is removed with its comma. If it has its own lines, the comment behind it is removed,
+    too. A moved item keeps the comment behind it, unless another item follows on the line. If it
+    has its own lines, it also keeps the comments directly above it.
     """
 
     def __init__(self, edits: TextEdits, listed: ListItems, *, commas: bool) -> None:

@@ -64,7 +64,7 @@ class _Splice:
     _printer: GraphPrinter = field(default_factory=graph_printer)
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
-        """Replace the changed items, which are indented by `indent`, of a graph or function."""
+        """Write the changes of a graph or function; `indent` is its statements' indentation."""
         for name in ("inputs", "outputs", "values"):
             by_position = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):

@@ -146,7 +146,7 @@ def _print_model(data: bytes | memoryview, name: str, resources: dict[str, Any])
 
 
 def _infer(loaded: LoadedModel) -> None:
-    """Check the model and infer the types of values, as the language server does; store both."""
+    """Check a model and infer its types, as the language server does; store findings and types."""
     document = loaded.document
     analysis = analyze(loaded.text, loaded.name, loaded.base)
     messages = {finding.message for finding in loaded.findings}
