@@ -122,7 +122,8 @@ class Subject(NamedTuple):
 
 
 _LONGEST_NAME = 160
-_NAME = re.compile(r"`[^`]*`")
+_NAME = re.compile(r"(?<![\w`])`.*?`(?![\w`])", re.DOTALL)
+"""Matches a name in backticks. The name may contain backticks, such as the one in `` a`b ``."""
 
 
 def _without_middle(match: re.Match[str]) -> str:

@@ -420,3 +420,11 @@ def test_long_names_that_differ_at_the_end_differ_in_messages() -> None:
     assert five.startswith(f"`{start}…")
     assert five.endswith("d, 5]`")
     assert four.endswith("d, 4]`")
+
+
+@pytest.mark.parametrize("name", ["a`b", "`", "`a", "a`", "a``b"])
+def test_backticks_in_names_end_no_name(name: str) -> None:
+    between = f"` {'is not ' * 30}`{name}` or `"
+    assert Diagnostic("c", f"`{name}{between}y`").message == f"`{name}{between}y`"
+    long = f"`{name}{between}{'l`n' * 99}`"
+    assert Diagnostic("c", long).message == f"`{name}{between}{'l`n' * 26}l`…n{'l`n' * 13}`"

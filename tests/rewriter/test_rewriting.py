@@ -666,6 +666,13 @@ def test_the_error_names_the_wrong_value(wrong: Any, message: str) -> None:
         editing.apply(onnxtext.to_binary(TEXT), edit)
 
 
+def test_a_list_in_place_of_a_tuple_is_an_error() -> None:
+    tree = onnxtext.parse(NODE_OF_ATTRIBUTES)
+    tree.graph.nodes[0].inputs = ["x"]  # type: ignore[assignment]
+    with pytest.raises(onnxtext.OnnxTextError, match=r"inputs is a list, not a tuple\[str"):
+        onnxtext.rewrite(NODE_OF_ATTRIBUTES, tree)
+
+
 NODE_OF_ATTRIBUTES = """<ir_version: 10, opset_import: ["": 21]>
 g () => () <float[2] w = {1, 2}> { y = F <i = 1, s = "x", f = 1.5> (w) }
 """
