@@ -120,7 +120,14 @@ class ModelMerger:
             meanings = map(kind.meaning, versions)
             if are_contradictory(self.renames, *meanings):
                 return ours, theirs, base
-        return join_message(merged[0]), join_message(merged[1]), join_message(merged[2])
+        mine, others, before = merged
+        joined = join_message(mine)
+        # Without a conflict, the results are equal: large messages are not copied again.
+        return (
+            joined,
+            joined if others == mine else join_message(others),
+            joined if before == mine else join_message(before),
+        )
 
     def _group(
         self, kind: MessageKind, numbers: frozenset[int], parts: Sequence[Fields], owner: int
