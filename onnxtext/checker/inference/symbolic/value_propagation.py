@@ -12,7 +12,7 @@ from functools import reduce
 from operator import getitem, mod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes
+from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes.arithmetic import ARITHMETIC, where
 from onnxtext.checker.inference.symbolic.operator_shapes.reshape_and_slice import (
     selected_dims,
@@ -125,47 +125,32 @@ def _slice(call: OperatorCall) -> SmallTensor | None:
 
 
 def _concat(call: OperatorCall) -> SmallTensor | None:
-    parts = [value for value in call.values if value is not None]
-    axis = call.integer("axis", 1)
-    if not parts:
+    parts = [_or_unknown(*pair) for pair in zip(call.values, call.shapes, strict=True)]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or not parts:
         return None
-    if len(parts) < len(call.values):
-        return _concat_partly(call, parts[0].real)
-    rank = len(parts[0].shape)
-    axis_index = _axis(axis, rank)
-    if axis_index is None or any(len(part.shape) != rank for part in parts):
+    first, axis = known[0], _axis(call.integer("axis", 1), len(known[0].shape))
+    if axis is None or any(len(part.shape) != len(first.shape) for part in known):
         return None
-    if len({(*part.shape[:axis_index], *part.shape[axis_index + 1 :]) for part in parts}) != 1:
+    if len({(*part.shape[:axis], *part.shape[axis + 1 :]) for part in known}) != 1:
         return None
     elements: list[Extent] = []
-    outer = count_elements(parts[0].shape[:axis_index])
+    outer = count_elements(first.shape[:axis])
     for index in range(outer):
-        for part in parts:
+        for part in known:
             width = len(part.items) // outer
             elements += part.items[index * width : (index + 1) * width]
-    size = sum(part.shape[axis_index] for part in parts)
-    shape = (*parts[0].shape[:axis_index], size, *parts[0].shape[axis_index + 1 :])
-    return _limited(shape, elements, parts[0].real)
+    size = sum(part.shape[axis] for part in known)
+    shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])
+    return _limited(shape, elements, any(part.real for part in known))
 
 
-def _concat_partly(call: OperatorCall, real: bool) -> SmallTensor | None:
-    """Concatenate the inputs if they are lists of known lengths; unknown elements stay unknown.
-
-    `real` tells whether the elements are floats. Return None for other inputs, or if the result is
-    too large.
-    """
-    elements: list[Extent] = []
-    for index, value in enumerate(call.values):
-        shape = call.shape(index)
-        if value is not None and len(value.shape) == 1:
-            elements += value.items
-        elif shape is not None and len(shape) == 1 and isinstance(shape[0], int):
-            if not 0 <= shape[0] <= MAX_ELEMENTS:
-                return None
-            elements += [None] * shape[0]
-        else:
-            return None
-    return _limited((len(elements),), elements, real)
+def _or_unknown(value: SmallTensor | None, shape: SymbolicShape) -> SmallTensor | None:
+    """Return `value`; if it is None and `shape` is a short list, a list of unknown elements."""
+    size = shape[0] if value is None and shape is not None and len(shape) == 1 else None
+    if isinstance(size, int) and 0 <= size <= MAX_ELEMENTS:
+        return SmallTensor((size,), (None,) * size)
+    return value
 
 
 def _limited(shape: tuple[int, ...], items: Sequence[Extent], real: bool) -> SmallTensor | None:
