@@ -95,27 +95,19 @@ def row_major_offset(index: Index, shape: Sequence[int]) -> int:
 
 
 def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | None:
-    """Return a tensor broadcast to a shape; None if the result is too large."""
+    """Return a tensor broadcast to a shape; None if that is impossible or the result too large."""
     back = len(shape) - len(value.shape)
     if value.shape == tuple(shape):
         return value
+    pairs = zip(reversed(value.shape), reversed(shape), strict=False)
+    if back < 0 or any(size not in (1, wide) for size, wide in pairs):
+        return None
 
     def at(index: Index) -> Index:
         pairs = zip(value.shape, index[back:], strict=True)
         return tuple([0 if size == 1 else offset for size, offset in pairs])
 
     return take_elements(value, shape, at)
-
-
-def broadcast_all_shapes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Return the result of broadcasting all shapes; None if they cannot be broadcast."""
-    dims: list[int] = []
-    for back in range(1, max(map(len, shapes), default=0) + 1):
-        sizes = {shape[-back] for shape in shapes if len(shape) >= back} - {1}
-        if len(sizes) > 1:
-            return None
-        dims.append(sizes.pop() if sizes else 1)
-    return tuple(reversed(dims))
 
 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:

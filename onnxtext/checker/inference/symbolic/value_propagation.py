@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the elements of small tensors, such as shapes that nodes of a model compute.
 
-Most functions take the `OperatorCall` of a node. They return the elements of its first output, or
-None if the elements are unknown or too many.
+Most functions return the elements of a node's first output, or None if the elements are unknown or
+too many.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from operator import getitem, mod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes.arithmetic import ARITHMETIC, where
+from onnxtext.checker.inference.symbolic.operator_shapes.arithmetic import (
+    ARITHMETIC,
+    ValueFunction,
+)
 from onnxtext.checker.inference.symbolic.operator_shapes.reshape_and_slice import (
     selected_dims,
     slice_range,
@@ -43,8 +46,6 @@ from onnxtext.checker.inference.symbolic.small_tensors import (
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
-ValueFunction = Callable[[OperatorCall], SmallTensor | None]
-
 
 def _constant(call: OperatorCall) -> SmallTensor | None:
     tensors = map(constant_tensor, call.node.attributes)
@@ -62,9 +63,9 @@ def _size(call: OperatorCall) -> SmallTensor | None:
     return None if shape is None else SmallTensor((), (product_of(shape),))
 
 
-def _cast(call: OperatorCall) -> SmallTensor | None:
-    value, to = call.value(0), ELEMENT_NUMBERS.get(call.integer("to", 0))
-    if value is None or to is None or to.name not in TRACKED:
+def _cast(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    to = ELEMENT_NUMBERS.get(call.integer("to", 0))
+    if to is None or to.name not in TRACKED:
         return None
     if to.name == "bool":
         truths = [int(item != 0) if isinstance(item, int) else None for item in value.items]
@@ -101,10 +102,9 @@ def _gather(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> S
     return take_elements(value, shape, at)
 
 
-def _slice(call: OperatorCall) -> SmallTensor | None:
-    value = call.value(0)
+def _slice(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
     starts, ends = call.integers("starts", 1), call.integers("ends", 2)
-    if value is None or starts is None or ends is None or len(starts) != len(ends):
+    if starts is None or ends is None or len(starts) != len(ends):
         return None
     axes, steps = call.integers("axes", 3), call.integers("steps", 4)
     if (call.has_input(3) and axes is None) or (call.has_input(4) and steps is None):
@@ -226,9 +226,11 @@ def _constant_of_shape(call: OperatorCall) -> SmallTensor | None:
 
 
 def _reduction(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
-    def compute(call: OperatorCall) -> SmallTensor | None:
-        value, axes = call.value(0), call.integers("axes", 1)
-        if value is None or (axes is None and call.has_input(1)):
+    def compute(
+        call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]
+    ) -> SmallTensor | None:
+        axes = call.integers("axes", 1)
+        if axes is None and call.has_input(1):
             return None
         if not axes and call.integer("noop_with_empty_axes", 0):
             return value
@@ -240,22 +242,18 @@ def _reduction(step: Callable[[Extent, Extent], Extent]) -> ValueFunction:
             groups.setdefault(key, []).append(item)
         if not value.items or None in found:
             return None
-        rest = [1] if call.keeps_dims() else []
-        shape: list[int] = []
-        for axis, size in enumerate(value.shape):
-            shape += rest if axis in found else [size]
         items = tuple([reduce(step, group) for group in groups.values()])
-        return SmallTensor(tuple(shape), items, value.real)
+        return SmallTensor(shape, items, value.real)
 
     return compute
 
 
-def _pad(call: OperatorCall) -> SmallTensor | None:
-    value, pads = call.value(0), call.integers("pads", 1)
+def _pad(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    pads = call.integers("pads", 1)
     # Before version 11, the attribute `value` is the padding element, which is treated as unknown.
     default = 0 if call.attribute("value") is None else None
     fill = call.scalar(2) if call.has_input(2) else default
-    if value is None or pads is None or len(value.shape) != 1 or len(pads) != 2:
+    if pads is None or len(value.shape) != 1 or len(pads) != 2:
         return None
     if min(pads) < 0 or sum(pads) > MAX_ELEMENTS or call.has_input(3):
         return None
@@ -265,40 +263,36 @@ def _pad(call: OperatorCall) -> SmallTensor | None:
     return _limited((len(items),), items, value.real)
 
 
-_FUNCTIONS: dict[str, ValueFunction] = {
-    **ARITHMETIC,
-    **dict.fromkeys(("Ceil", "Floor", "Identity", "Round"), lambda call: call.value(0)),
-    "Cast": _cast,
+_MAKING: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
     "Concat": _concat,
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,
-    "Pad": _pad,
     "Range": _range,
+    "Shape": _shape,
+    "Size": _size,
+}
+"""Maps operators to functions that need neither input 0 nor the output shape to be known."""
+_FROM_FIRST: dict[str, ValueFunction] = {
+    **ARITHMETIC,
+    **dict.fromkeys(("Ceil", "Floor", "Identity", "Round"), lambda call, value, shape: value),
+    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze"), _reshape),
+    "Cast": _cast,
+    "Expand": _expand,
+    "Gather": _gather,
+    "Pad": _pad,
     "ReduceMax": _reduction(maximum_of),
     "ReduceMin": _reduction(minimum_of),
     "ReduceProd": _reduction(times),
     "ReduceSum": _reduction(plus),
-    "Shape": _shape,
-    "Size": _size,
     "Slice": _slice,
-    "Where": where,
-}
-"""Maps each operator to the function that computes the elements of its output."""
-_CALCULATING = ARITHMETIC.keys() | {"Range", "ReduceProd", "ReduceSum"}
-_MOVING: dict[str, Callable[[OperatorCall, SmallTensor, tuple[int, ...]], SmallTensor | None]] = {
-    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze"), _reshape),
-    "Expand": _expand,
-    "Gather": _gather,
     "Tile": _tile,
     "Transpose": _transpose,
 }
-"""Maps each operator to the function that takes the elements of its output from input 0.
-
-The function's arguments are the call, the elements of input 0, and the shape of the output.
-"""
+"""Maps operators to functions that compute the output from the elements of input 0."""
+_CALCULATING = ARITHMETIC.keys() - {"Where"} | {"Range", "ReduceProd", "ReduceSum"}
 SOURCES = frozenset(("Constant", "ConstantOfShape", "Shape", "Size"))
 """Operators whose output elements come from attributes or input shapes, not input elements."""
-COMPUTABLE = _FUNCTIONS.keys() | _MOVING.keys() | {"Split"}
+COMPUTABLE = _MAKING.keys() | _FROM_FIRST.keys() | {"Split"}
 """All operators whose output values can be computed."""
 
 
@@ -324,14 +318,14 @@ def output_values(name: str, call: OperatorCall, shapes: Shapes) -> SmallTensors
     """
     if name == "Split":
         return _split(call, shapes)
-    if name in _MOVING:
+    if name in _MAKING:
+        result = _MAKING[name](call)
+    else:
         value, shape = call.value(0), shapes[0] if shapes else None
         sizes = tuple([size for size in shape or () if isinstance(size, int)])
         if value is None or shape is None or len(sizes) != len(shape):
             return ()
-        moved = _MOVING[name](call, value, sizes)
-        return (moved,) if moved is not None and (moved.is_useful() or not moved.items) else ()
-    values = _FUNCTIONS[name](call)
-    if values is not None and name in _CALCULATING:
-        values = _without_overflow(call, values)
-    return (values,) if values is not None and values.is_useful() else ()
+        result = _FROM_FIRST[name](call, value, sizes)
+    if result is not None and name in _CALCULATING:
+        result = _without_overflow(call, result)
+    return (result,) if result is not None and (result.is_useful() or not result.items) else ()

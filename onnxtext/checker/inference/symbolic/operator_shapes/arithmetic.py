@@ -16,35 +16,30 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import (
     minimum_of,
     quotient,
 )
-from onnxtext.checker.inference.symbolic.small_tensors import (
-    MAX_ELEMENTS,
-    SmallTensor,
-    broadcast_all_shapes,
-    broadcast_tensor,
-)
-from onnxtext.tensor.element_count import count_elements
+from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, broadcast_tensor
 
 Operation = Callable[[Extent, Extent], Extent]
+ValueFunction = Callable[[OperatorCall, SmallTensor, tuple[int, ...]], SmallTensor | None]
+"""Computes the elements of an operator's output; returns None if they are unknown or too many.
+
+The arguments are the node, the elements of its first input, and the shape of the output.
+"""
 
 
-def _broadcast_inputs(call: OperatorCall) -> list[SmallTensor]:
-    """Return the inputs, broadcast to one shape.
-
-    Return [] if an input is unknown, if the shapes cannot be broadcast, or if the result is large.
-    """
-    tensors = [value for value in call.values if value is not None]
-    shape = broadcast_all_shapes([value.shape for value in tensors])
-    if len(tensors) < len(call.values) or shape is None or count_elements(shape) > MAX_ELEMENTS:
-        return []
-    wide = [broadcast_tensor(value, shape) for value in tensors]
-    return [value for value in wide if value is not None]
+def _broadcast_inputs(call: OperatorCall, shape: tuple[int, ...]) -> list[SmallTensor]:
+    """Return the inputs, broadcast to `shape`; [] if an input is unknown or cannot be broadcast."""
+    wide = [None if value is None else broadcast_tensor(value, shape) for value in call.values]
+    found = [value for value in wide if value is not None]
+    return found if len(found) == len(wide) else []
 
 
-def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
+def _elementwise(step: Operation) -> ValueFunction:
     """Return the inference function of an operator that combines elements of inputs by `step`."""
 
-    def compute(call: OperatorCall) -> SmallTensor | None:
-        inputs = _broadcast_inputs(call)
+    def compute(
+        call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]
+    ) -> SmallTensor | None:
+        inputs = _broadcast_inputs(call, shape)
         if not inputs or call.since < 7:
             return None
         items = tuple([reduce(step, row) for row in zip(*[v.items for v in inputs], strict=True)])
@@ -53,10 +48,9 @@ def _elementwise(step: Operation) -> Callable[[OperatorCall], SmallTensor | None
     return compute
 
 
-def _divide(call: OperatorCall) -> SmallTensor | None:
-    value = call.value(0)
-    step = _real_quotient if value is not None and value.real else _whole_quotient
-    return _elementwise(step)(call) if len(call.values) == 2 else None
+def _divide(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    step = _real_quotient if value.real else _whole_quotient
+    return _elementwise(step)(call, value, shape) if len(call.values) == 2 else None
 
 
 def _may_be_zero(divisor: Extent) -> bool:
@@ -84,11 +78,12 @@ def _whole_quotient(left: Extent, right: Extent) -> Extent:
     return result
 
 
-def _remainder(call: OperatorCall) -> SmallTensor | None:
-    value = call.value(0)
-    if value is None or value.real or len(call.values) != 2 or call.integer("fmod", 0):
+def _remainder(
+    call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]
+) -> SmallTensor | None:
+    if value.real or len(call.values) != 2 or call.integer("fmod", 0):
         return None
-    return _elementwise(_modulo)(call)
+    return _elementwise(_modulo)(call, value, shape)
 
 
 def _modulo(left: Extent, right: Extent) -> Extent:
@@ -98,16 +93,18 @@ def _modulo(left: Extent, right: Extent) -> Extent:
     return minus(left, times(quotient(left, right), right))
 
 
-def _comparison(judge: Operation) -> Callable[[OperatorCall], SmallTensor | None]:
+def _comparison(judge: Operation) -> ValueFunction:
     """Return the inference function of an operator with two inputs and a boolean output.
 
     `judge` computes an element of the output from the elements of the inputs.
     """
     compute = _elementwise(judge)
 
-    def compare(call: OperatorCall) -> SmallTensor | None:
-        value = compute(call) if len(call.values) == 2 else None
-        return None if value is None else value._replace(real=False)
+    def compare(
+        call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]
+    ) -> SmallTensor | None:
+        result = compute(call, value, shape) if len(call.values) == 2 else None
+        return None if result is None else result._replace(real=False)
 
     return compare
 
@@ -142,13 +139,13 @@ def _either(left: Extent, right: Extent) -> Extent:
     return 0 if left == right == 0 else None
 
 
-def where(call: OperatorCall) -> SmallTensor | None:
+def _where(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
     """Compute the elements of the output of `Where`; return None if an input is unknown.
 
     If an element of the condition is unknown, the element of the output is known only if the
     elements of both choices are equal.
     """
-    inputs = _broadcast_inputs(call)
+    inputs = _broadcast_inputs(call, shape)
     if len(inputs) != 3:
         return None
     condition, left, right = inputs
@@ -159,16 +156,9 @@ def where(call: OperatorCall) -> SmallTensor | None:
     return left._replace(items=tuple(items))
 
 
-def _unary(step: Callable[[Extent], Extent]) -> Callable[[OperatorCall], SmallTensor | None]:
+def _unary(step: Callable[[Extent], Extent]) -> ValueFunction:
     """Return the inference function of an operator that applies `step` to each element."""
-
-    def compute(call: OperatorCall) -> SmallTensor | None:
-        value = call.value(0)
-        if value is None:
-            return None
-        return value._replace(items=tuple([step(item) for item in value.items]))
-
-    return compute
+    return lambda call, value, shape: value._replace(items=tuple(map(step, value.items)))
 
 
 def _absolute(item: Extent) -> Extent:
@@ -177,9 +167,8 @@ def _absolute(item: Extent) -> Extent:
     return item if is_positive_or_zero(item) else None
 
 
-def _clip(call: OperatorCall) -> SmallTensor | None:
-    value = call.value(0)
-    if value is None or call.since < 11 or len(value.items) != 1:
+def _clip(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
+    if call.since < 11 or len(value.items) != 1:
         return None
     item = value.items[0]
     for index, step in ((1, maximum_of), (2, minimum_of)):
@@ -188,7 +177,7 @@ def _clip(call: OperatorCall) -> SmallTensor | None:
     return value._replace(items=(item,))
 
 
-ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
+ARITHMETIC: dict[str, ValueFunction] = {
     "Abs": _unary(_absolute),
     "Add": _elementwise(plus),
     "And": _comparison(_both),
@@ -207,5 +196,6 @@ ARITHMETIC: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
     "Not": _unary(_opposite),
     "Or": _comparison(_either),
     "Sub": _elementwise(minus),
+    "Where": _where,
 }
 """Maps each operator to the function that computes the elements of its output."""
