@@ -7,7 +7,7 @@ The bundled file, `onnxtext/schemas/onnxruntime.onnxschema`, has the operators o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property
@@ -21,42 +21,35 @@ from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
-    from onnxtext.ast.schemas import OperatorSchema, SchemaFile
+    from onnxtext.ast.schemas import SchemaFile
 
 
 BUNDLED = Path(__file__).resolve().parent.parent.parent / "schemas" / "onnxruntime.onnxschema"
 
 
-class FileTable:
+class FileTable(OperatorTable):
     """The operators of a parsed schema file; messages call the file `origin`.
 
     The table is not `tentative`: the schema files of a project are authoritative, so findings that
     follow from them keep their severity.
     """
 
-    tentative = False
-
     def __init__(self, file: SchemaFile, origin: str) -> None:
         self.origin = origin
         self._imports = imports_of(file)
-        self._versions: dict[tuple[str, str], list[OperatorSchema]] = {}
-        for schema in sorted(file.schemas, key=lambda item: item.since):
-            self._versions.setdefault((schema.domain, schema.name), []).append(schema)
-        self._histories = {
-            key: [schema.since for schema in schemas] for key, schemas in self._versions.items()
-        }
-
-    def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the `Signature` of an operator in an operator set version; None if unknown."""
-        fitting = [s for s in self._versions.get((domain, name), ()) if s.since <= version]
-        return signature_of(fitting[-1], self.origin, self._imports) if fitting else None
+        schemas = sorted(file.schemas, key=lambda item: item.since)
+        self._schemas = {(item.domain, item.name, item.since): item for item in schemas}
+        self._histories = _histories(self._schemas)
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Map (domain, name) of each operator to the sorted versions that added or changed it."""
         return self._histories
 
+    def _signature(self, domain: str, name: str, since: int) -> Signature:
+        return signature_of(self._schemas[domain, name, since], self.origin, self._imports)
 
-class BundledTable:
+
+class BundledTable(OperatorTable):
     """The operators of onnxruntime, from the bundled schema file.
 
     The table is `tentative`: a model may be made for another version of onnxruntime, so findings
@@ -68,14 +61,14 @@ class BundledTable:
     tentative = True
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, int], Signature] = {}
+        self._found: dict[tuple[str, str, int], Signature] = {}
 
     @cached_property
     def _text(self) -> str:
         return BUNDLED.read_text(encoding="utf-8")
 
     @cached_property
-    def origin(self) -> str:
+    def origin(self) -> str:  # type: ignore[override]
         """The name and version of the package that defines the operators: `onnxruntime 1.20.0`."""
         return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
 
@@ -85,40 +78,37 @@ class BundledTable:
         return tuple(read_schemas(Source(head, BUNDLED.name)).opset_imports)
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str], list[tuple[int, int, int]]]:
-        """Maps (domain, name) of each operator to its schemas: sorted (version, start, end).
-
-        `start` and `end` are the offsets of the schema in the text of the file.
-        """
-        result: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    def _places(self) -> dict[tuple[str, str, int], re.Match[str]]:
+        """Maps (domain, name, version) of each schema to its place in the text of the file."""
+        result = {}
         for match in _BLOCK.finditer(self._text):
             domain, _, name = match["name"].rpartition(".")
-            since = int(match["since"] or 1)
-            result.setdefault((domain, name), []).append((since, match.start(), match.end()))
-        for versions in result.values():
-            versions.sort()
+            result[domain, name, int(match["since"] or 1)] = match
         return result
-
-    def find(self, domain: str, name: str, version: int) -> Signature | None:
-        """Return the `Signature` of an operator in an operator set version; None if unknown."""
-        fitting = [item for item in self._places.get((domain, name), ()) if item[0] <= version]
-        if not fitting:
-            return None
-        _, start, end = fitting[-1]
-        cached = self._found.get((start, end))
-        if cached is None:
-            file = read_schemas(Source(self._text[start:end], BUNDLED.name))
-            cached = signature_of(file.schemas[0], self.origin, self._imports, tentative=True)
-            self._found[start, end] = cached
-        return cached
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Map (domain, name) of each operator to the sorted versions that added or changed it."""
-        return self._histories
+        return self._operators
 
     @cached_property
-    def _histories(self) -> dict[tuple[str, str], list[int]]:
-        return {key: [since for since, *_ in items] for key, items in self._places.items()}
+    def _operators(self) -> dict[tuple[str, str], list[int]]:
+        return _histories(self._places)
+
+    def _signature(self, domain: str, name: str, since: int) -> Signature:
+        key = domain, name, since
+        if key not in self._found:
+            file = read_schemas(Source(self._places[key][0], BUNDLED.name))
+            schema = file.schemas[0]
+            self._found[key] = signature_of(schema, self.origin, self._imports, tentative=True)
+        return self._found[key]
+
+
+def _histories(schemas: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], list[int]]:
+    """Map (domain, name) of each operator to its sorted versions; `schemas` lists all of them."""
+    result: dict[tuple[str, str], list[int]] = {}
+    for domain, name, since in schemas:
+        result.setdefault((domain, name), []).append(since)
+    return {key: sorted(versions) for key, versions in result.items()}
 
 
 _HEADER = 600

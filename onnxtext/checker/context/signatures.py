@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
 from onnxtext.quick_dataclass import dataclass
@@ -138,25 +138,30 @@ _LAST = (1 << 31) - 1
 """The greatest version of an operator set: onnx stores versions in 32 bits."""
 
 
-class OperatorTable(Protocol):
-    """The interface of `FileTable` and `BundledTable`: the operators of a schema file."""
+class OperatorTable:
+    """The operators of a schema file.
 
-    @property
-    def origin(self) -> str:
-        """The name of the schema file, or of the package that it describes, for messages."""
+    Attributes:
+        origin: the name of the schema file, or of the package that it describes, for messages.
+        tentative: whether another version of the origin may define an operator differently.
+            Findings that follow from the schemas of a tentative table become warnings.
+    """
 
-    @property
-    def tentative(self) -> bool:
-        """Whether another version of the origin may define an operator differently.
-
-        Findings that follow from the schemas of a tentative table become warnings.
-        """
+    origin: str
+    tentative = False
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the `Signature` of an operator in an operator set version; None if unknown."""
+        versions = [v for v in self.operators().get((domain, name), ()) if v <= version]
+        return self._signature(domain, name, versions[-1]) if versions else None
 
     def operators(self) -> dict[tuple[str, str], list[int]]:
         """Map (domain, name) of each operator to the sorted versions that added or changed it."""
+        raise NotImplementedError
+
+    def _signature(self, domain: str, name: str, since: int) -> Signature:
+        """Return the `Signature` of an operator in a version that added or changed it."""
+        raise NotImplementedError
 
 
 class Schemas:

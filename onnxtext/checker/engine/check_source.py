@@ -223,7 +223,7 @@ def parse_any(source: Source) -> Model | Fragment:
         maybe_function = looks_like_function(parsed)
     except OnnxTextError as error:
         parsed = error
-        maybe_function = _may_be_function(source.text, error)
+        maybe_function = "=>" in source.text
     function = try_function(source) if maybe_function else None
     if function is not None:
         return function
@@ -233,26 +233,6 @@ def parse_any(source: Source) -> Model | Fragment:
     if _NODE.match(source.text, start) is not None and _HEADER.search(source.text) is None:
         return parse_fragment(source, "nodes")
     raise parsed
-
-
-def _may_be_function(text: str, failure: OnnxTextError) -> bool:
-    """Whether a text that is not a model may be a function.
-
-    It must contain `=>`. If `_BODY` matches a text with `=>`, the text may be a function only if
-    `failure`, the error of parsing a model, precedes the end of the match.
-    """
-    labels = failure.diagnostics[0].labels
-    body = _BODY.match(text)
-    if body is None or "=>" not in body.group():
-        return "=>" in text
-    return not (labels and labels[0].span.start >= body.end())
-
-
-_BODY = re.compile(r'[^"#{]*\{')
-"""Matches the text up to the first brace, unless a string or comment precedes the brace.
-
-If the matched text contains `=>`, the brace opens a body.
-"""
 
 
 _NODE = re.compile(

@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, infer
+from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS
+from onnxtext.checker.inference.symbolic.shape_merging import infer_node
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
 from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
@@ -79,10 +80,9 @@ def infer_size(facts: NodeFacts, output: int, part: TypePart) -> Extent:
     """
     if not facts.is_followed:
         return None
-    call = OperatorCall(
-        facts.node, list(facts.shapes), list(facts.values), NoEquations(), facts.signature.since
+    shapes, values = infer_node(
+        facts.node, facts.signature, facts.shapes, facts.values, NoEquations()
     )
-    shapes, values = infer(facts.signature.name, call)
     if part.kind == "element":
         value = values[output] if output < len(values) else None
         return value.items[part.at] if value and part.at < len(value.items) else None

@@ -342,7 +342,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         """Return (types, ()): the output types of a node whose operator is in a schema file."""
         if signature.deprecated or id(node) in self._wrong:
             return (), ()
-        types = self._step.from_schema_file(signature, node, inputs)
+        types, _ = self._step.node(signature, node, inputs)
         rule = self._rule(signature)
         if rule is None or rule in self._active:
             return types, ()

@@ -44,19 +44,30 @@ def operator_step(
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(declared_shapes), ()  # a value that cannot be read would count as missing
     before = len(sizes.mismatches)
-    contents: SmallTensors = ()
-    if onnxruntime_operators.has_rule(node.domain, node.op_type):
-        shapes = onnxruntime_operators.shapes(
-            OperatorCall(node, inputs, values, sizes, onnxruntime_operators.SINCE)
-        )
-    elif type(target) is not Signature or target.origin or target.domain not in DOMAINS:
-        return tuple(declared_shapes), ()
-    else:
-        call = OperatorCall(node, inputs, values, sizes, target.since)
-        shapes, contents = infer(target.name, call)
+    shapes, contents = infer_node(node, target, inputs, values, sizes)
     if len(sizes.mismatches) > before:
         return tuple(declared_shapes), ()  # prevents cascading errors
     return unify_shapes(node, declared_shapes, shapes, sizes), contents
+
+
+def infer_node(
+    node: Node,
+    target: Target,
+    inputs: Sequence[SymbolicShape],
+    values: Sequence[SmallTensor | None],
+    sizes: SizeEquations,
+) -> Results:
+    """Infer the output shapes and small values of a node without bodies; `((), ())` if unknown.
+
+    The parameters are as in `operator_step`; the declared shapes of the outputs have no effect.
+    """
+    shapes, elements = list(inputs), list(values)
+    if onnxruntime_operators.has_rule(node.domain, node.op_type):
+        call = OperatorCall(node, shapes, elements, sizes, onnxruntime_operators.SINCE)
+        return onnxruntime_operators.shapes(call), ()
+    if type(target) is not Signature or target.origin or target.domain not in DOMAINS:
+        return (), ()
+    return infer(target.name, OperatorCall(node, shapes, elements, sizes, target.since))
 
 
 def require_body_inputs(

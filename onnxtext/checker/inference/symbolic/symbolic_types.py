@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
@@ -14,10 +15,9 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import with_special
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes import onnxruntime_operators
-from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
-from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
+from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicShape
+from onnxtext.checker.inference.symbolic.operators import DOMAINS
+from onnxtext.checker.inference.symbolic.shape_merging import declared_shape, infer_node
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize, text
 from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
@@ -58,17 +58,17 @@ class SymbolicStep:
         signature: Signature,
         node: Node,
         inputs: Sequence[Type | None],
-        values: Sequence[SmallTensor | None],
-        inferred: Types,
+        values: Sequence[SmallTensor | None] = (),
+        inferred: Types = (),
     ) -> tuple[Types, SmallTensors]:
         """Add symbolic dimensions to a node's output types; compute the elements of small outputs.
 
         `values` are the elements of small inputs, and `inferred` the output types that onnx
-        inferred; both are None where unknown. Return the types of the outputs, and the elements of
-        small outputs. Entries that are missing at the end are unknown.
+        inferred; both are None where unknown. Types that onnx does not infer follow from the schema
+        if the operator is in a schema file or in `ai.onnx.ml`. Return the types of the outputs, and
+        the elements of small outputs. Entries that are missing at the end are unknown.
         """
-        unknown = signature.origin or signature.domain not in DOMAINS
-        if unknown or has_references(node):
+        if not signature.origin and (signature.domain not in DOMAINS or has_references(node)):
             return inferred, ()
         key = (
             id(signature), len(inputs), len(node.outputs), *map(id, inputs), *map(id, inferred),
@@ -76,32 +76,19 @@ class SymbolicStep:
         )  # fmt: skip
         cached = self._known.get(key)
         if cached is None:
-            shapes = list(map(self._shape, inputs))
-            call = OperatorCall(node, shapes, list(values), self._sizes, signature.since)
-            computed_shapes, computed = infer(signature.name, call)
-            if signature.domain and None in inferred:
-                by_schema = _bound(signature, node, inputs)
-                inferred = tuple([a or b for a, b in zip(inferred, by_schema, strict=False)])
-            cached = self._known[key] = _all_refined(inferred, computed_shapes), computed
             self._kept += (signature, *inputs, *inferred, *node.attributes)
+            if signature.origin or (signature.domain and None in inferred):
+                by_schema = _bound(signature, node, inputs)
+                inferred = tuple([a or b for a, b in zip_longest(inferred, by_schema)])
+            shapes: Shapes = ()
+            computed: SmallTensors = ()
+            if not has_references(node):
+                given = list(map(self._shape, inputs))
+                shapes, computed = infer_node(node, signature, given, values, self._sizes)
+            # The shapes may be fewer than the types.
+            refined = map(refine_type, inferred, (*shapes, *(None,) * len(inferred)))
+            cached = self._known[key] = tuple(refined), computed
         return cached
-
-    def from_schema_file(
-        self, signature: Signature, node: Node, inputs: Sequence[Type | None]
-    ) -> Types:
-        """Infer the output types of a node whose operator is in a schema file."""
-        key = id(signature), len(node.outputs), *map(id, inputs), *map(id, node.attributes)
-        cached = self._known.get(key)
-        if cached is None:
-            bindings = _bound(signature, node, inputs)
-            has_rule = onnxruntime_operators.has_rule(signature.domain, signature.name)
-            if has_rule and not has_references(node):
-                shapes = list(map(self._shape, inputs))
-                call = OperatorCall(node, shapes, [], self._sizes, onnxruntime_operators.SINCE)
-                bindings = _all_refined(bindings, onnxruntime_operators.shapes(call))
-            cached = self._known[key] = bindings, ()
-            self._kept += (signature, *inputs, *node.attributes)
-        return cached[0]
 
 
 def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> Types:
@@ -111,11 +98,6 @@ def _bound(signature: Signature, node: Node, inputs: Sequence[Type | None]) -> T
     if mismatch is None:
         output_types = with_special(signature, node, texts, output_types)
     return tuple([None if text is None else type_of(text) for text in output_types])
-
-
-def _all_refined(inferred: Types, shapes: Sequence[SymbolicShape]) -> Types:
-    """Fill in the unknown dimensions of each type from the shape at the same index, if any."""
-    return tuple(map(refine_type, inferred, (*shapes, *(None,) * len(inferred))))
 
 
 def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
