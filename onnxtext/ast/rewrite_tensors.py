@@ -22,8 +22,7 @@ class Rewriter:
     Attributes:
         max_small_elements: the maximum size of data to skip. An initializer is skipped if it has
             raw data of at most this number of elements. The attributes of a node are skipped if
-            all are numbers, strings of at most this number of bytes, or lists of at most this
-            number of such values.
+            `rich_lists`, called with this maximum, leaves them out.
     """
 
     max_small_elements = -1

@@ -19,8 +19,8 @@ from onnxtext.tensor.element_types import ELEMENTS
 def raise_for_wrong_value(model: object, error: Exception) -> None:
     """Raise an error that names a wrong value in a model, if it has one; `error` is the cause.
 
-    A value is wrong if the annotation of its field does not allow it, if it stands for an element
-    type and is none, or if a message cannot contain it, such as the integer 2^63.
+    A value is wrong if the annotation of its field does not allow it, if it should name an element
+    type but does not, or if a message cannot contain it, such as the integer 2^63.
 
     Raises:
         OnnxTextError: the model has a wrong value, and `error` is not an `OnnxTextError`.

@@ -19,8 +19,8 @@ def find_pager() -> str | None:
     """Return the command line of the pager: `$PAGER`, or `less` if `$PAGER` is not set.
 
     Returns:
-        The command line. None means no pager: standard output is not a terminal, `$TERM` is
-        `dumb`, `$PAGER` is empty or `cat`, or `$PAGER` is not set and `less` is not installed.
+        The command line; None for no pager, for example if standard output is not a terminal or
+        `$PAGER` is empty.
     """
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return None

@@ -161,8 +161,8 @@ class NameMap:
     def get(self, name: str) -> str:
         """Return the new name of a value; `name` itself if it has no mapping.
 
-        If `name` has no mapping but is the new name of another value, return a text that no
-        value of the new model has as its name.
+        If the new model gives `name` to another value, the result is a text that names no value
+        there.
         """
         for names, old_names in self._scopes:
             if name in names:

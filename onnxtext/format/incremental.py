@@ -197,9 +197,8 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if `texts` is empty.
-        same: offset from which all statements of the run already have the canonical layout in the
-            source, and will be copied to `texts` in one slice; -1 if the last statement of the run
-            does not have this layout.
+        same: offset of the statements at the end of the run that are in the canonical layout in the
+            source. They will be copied to `texts` in one slice. -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None if

@@ -92,7 +92,7 @@ def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Conver
 
     The text of a model becomes the binary model. Binary content is unchanged. So is a text that
     cannot be converted, or whose weights have more than `limit` bytes and are much larger than the
-    text: its lists end in `...`, and such a list of a few characters can expand to 2 GB.
+    text: a list that ends in `...` has a few characters, and can expand to 2 GB.
 
     Args:
         data: the content that git stores.

@@ -104,10 +104,10 @@ def install(
         The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails or cannot run this Python, a setting or filter of another tool
-            conflicts with the mode, the attributes cannot be read, onnxtext's block of attributes
-            is damaged, or the attributes file is a link that leads out of the working tree. Nothing
-            is changed; if changes cannot be undone, the message says so.
+        OnnxTextError: git fails or cannot run this Python; a setting or filter of another tool
+            conflicts with the mode; or the attributes file cannot be read, is damaged, or is a link
+            out of the working tree. Nothing is changed; if changes cannot be undone, the message
+            says so.
         OSError: the attributes cannot be written; nothing is changed.
     """
     before = find_installed(scope)

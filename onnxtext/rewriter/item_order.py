@@ -27,9 +27,9 @@ def arrange(
             nor `places` is new. An item that is only in `edited` is ignored: the text lacks it.
 
     Returns:
-        (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` maps
-        the index in the text of an item that stays, or -1 for the start of the list, to the indices
-        in `theirs` of the items to insert behind it: new and moved items.
+        (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` has
+        the indices in `theirs` of the items to insert (new and moved items). Its keys are the
+        indices in the text of the items to insert them behind; -1 is the start of the list.
     """
     order = _new_order(_groups(theirs, edited, places), places)
     ranks = {index: rank for rank, index in enumerate(order)}

@@ -177,8 +177,8 @@ def as_graph(
         starts: the values to list first in the inputs. The inputs are all values that the kept
             nodes use and do not compute, except initializers.
         ends: the outputs of the new graph; values that no kept node computes are ignored. If empty,
-            a value that a kept node computes becomes an output if it is an output of `graph`, or if
-            a node that is not kept uses it.
+            the outputs are the computed values that are outputs of `graph`, or that a node outside
+            of the new graph uses.
     """
     nodes = [graph.nodes[index] for index in chosen]
     produced = {name for node in nodes for name in node.outputs if name}

@@ -15,8 +15,8 @@ def count_elements(dims: Sequence[int]) -> int:
     """Return the product of dimensions.
 
     A hostile model can have thousands of dimensions. Their product would take quadratic time, and
-    Python refuses to print it. So with more than 16 dimensions, a product above 2**128, which no
-    file can hold, is replaced by 2**128, and a product below -2**128 by -2**128.
+    Python refuses to print it. So with more than 16 dimensions, the product is limited to the
+    range from -2**128 to 2**128; no file holds so many elements.
     """
     if len(dims) <= _FEW:
         return prod(dims)

@@ -72,9 +72,9 @@ def place_named_types(
 
     Returns:
         The names to list in `@value_info(…)` to keep the order of the list, without the names at
-        its end that are in the default order; and the entries that stay in the list. None if names
-        are not unique, if an entry with only a name and a type has the name of a value in `taken`
-        but another type, or if the core is pure Python.
+        its end that are in the default order; and the entries that stay in the list. None if the
+        core is pure Python, names are not unique, or a plain entry has the name of a value in
+        `taken` but another type.
     """
     if core() != "native":
         return None
@@ -84,7 +84,7 @@ def place_named_types(
 
 
 def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int]:
-    """Find the longest `value_info` suffix of plain entries (`is_plain`), in the nodes' order.
+    """Find the longest suffix of `value_info` with plain entries (`is_plain`) in the nodes' order.
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.

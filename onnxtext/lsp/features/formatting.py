@@ -29,9 +29,8 @@ async def part(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the lines of a range.
 
-    In a text with syntax errors, only one-line nodes are formatted. Return None if the edits of
-    these lines alone would change the syntax tree, or remove or repeat a comment, or if the text
-    changes meanwhile.
+    In a text with syntax errors, only one-line nodes are formatted. Return None if these edits
+    alone would change the syntax tree or the comments, or if the text changes meanwhile.
     """
     return await _format(document, document.version.lines.span(params.range))
 
@@ -42,9 +41,8 @@ async def on_type(
     """Return the edits that format the statement before a line break or `}` that was just typed.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move. A
-    text with syntax errors is handled as in `part`. Return None if there is no earlier line, if the
-    edits would change the syntax tree, or remove or repeat a comment, or if the text changes
-    meanwhile.
+    text with syntax errors is handled as in `part`. Return None if there is no earlier line, and in
+    the cases in which `part` returns None.
     """
     if params.position.line == 0:
         return None
@@ -76,7 +74,7 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
 
     Returns:
         The edits; None if the text has errors, or if the edits in `span` alone would change the
-        syntax tree, or remove or repeat a comment.
+        syntax tree or the comments.
     """
     from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_text import format_source

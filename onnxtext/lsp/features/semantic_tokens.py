@@ -95,9 +95,8 @@ class TokenEncoder:
     """Encodes the tokens of the statements of one version.
 
     Attributes:
-        context: the data that tokens depend on, besides the text of their statement: the operator
-            sets of each graph or function, the keys of the model's functions, and the token types
-            and modifiers of inputs and initializers (`given_meanings`).
+        context: the data that tokens depend on, besides the text of their statement. It includes
+            the operator sets and `given_meanings` of each graph or function.
         others: the tokens of statements that cannot be cached as `StatementTokens`: a statement
             that contains graphs, or whose first token is not on the statement's first line.
     """

@@ -33,8 +33,8 @@ def name_alone(written: str, following: str) -> str | None:
 def following_text(text: str, offset: int) -> str:
     """Return the rest of the line after an offset, without leading blanks.
 
-    If the rest of the line is blank, return the text after the blanks and line breaks, but only if
-    that text begins with `(`, `<` or `=`. The result has at most 200 characters.
+    If it is empty, and the next line with code begins with `(`, `<` or `=`, return the text from
+    there. The result has at most 200 characters.
     """
     rest = text[offset : offset + 200]
     line = rest.partition("\n")[0].lstrip()

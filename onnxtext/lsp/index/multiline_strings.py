@@ -16,9 +16,8 @@ class TextBlocks:
     """The multi-line strings of a text.
 
     Attributes:
-        is_paired: whether each quote is matched. If a quote is unmatched, each string `"…"` is
-            assumed to end in the line in which it begins, so that the quote does not affect later
-            lines.
+        is_paired: whether each quote is matched. If not, each string `"…"` is assumed to end in its
+            first line, so that an unmatched quote does not affect later lines.
     """
 
     def __init__(self, text: str) -> None:

@@ -89,8 +89,8 @@ def section_context(index: Index, offset: int) -> SectionContext | None:
     """Return what to complete at an offset in a section.
 
     Returns:
-        The context; None outside of sections, in a graph in a section `training`, in a decorator in
-        a section `order`, and more than `_MAX_CHARACTERS` after the start of a section.
+        The context; None outside of sections, and at some offsets in them, such as those in a graph
+        of a section `training`.
     """
     text = index.source.text
     begun = (span for span in reversed(index.section_spans) if span.inside <= offset)

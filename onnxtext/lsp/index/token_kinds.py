@@ -186,8 +186,7 @@ def token_inputs(
 
     Returns:
         For a value, its token type and modifiers. For a node, first whether its operator is
-        deprecated (None if the operator is unknown), then for each input the pair of token type and
-        modifiers (None if the input is omitted).
+        deprecated (None if unknown), then this pair for each input (None if omitted).
     """
     scope, item = statement.scope, statement.item
     if statement.kind != "node":

@@ -6,9 +6,9 @@ already cancelled or outdated. Here, requests wait in a queue until all input is
 messages with invalid parameters; this module answers such requests with an error (JSON-RPC 2.0,
 section 5.1).
 
-pygls also keeps the text of each document, and splits lines like Python, at U+2028 and other
-characters that are not line breaks in the protocol (LSP 3.18, Text Documents). pygls would misplace
-a change after such a character, or raise an error. So only `Server.documents` has the texts.
+pygls also keeps the text of each document. Like Python, it splits lines at U+2028 and other
+characters that are not line breaks in the protocol (LSP 3.18, Text Documents). So it would misplace
+a change after such a character, or raise an error. Only `Server.documents` has the texts.
 """
 
 from __future__ import annotations
