@@ -151,7 +151,7 @@ def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...
 
 
 def split_repetition(attribute: Attribute, value: RepeatedList) -> list[Attribute]:
-    """Return two copies of an attribute: with the stored items of its list, and the last item only.
+    """Return an attribute with the stored items of its list, and a copy with only the last item.
 
     They are encoded in place of the expanded list: each item of a list is a field of its own, so
     the bytes of the last item can be repeated.

@@ -24,9 +24,8 @@ def extract(model: Model, starts: Sequence[str], ends: Sequence[str]) -> None:
 
     Args:
         model: the syntax tree; changed in place.
-        starts: the new inputs. Each item is the name of a value of the main graph, or the label of
-            a node, which stands for all outputs of the node. If empty, the inputs of the model
-            stay.
+        starts: the new inputs. Each item is the name of a value of the main graph, or a node's
+            label, which stands for all outputs of the node. If empty, the inputs of the model stay.
         ends: the new outputs, given like `starts`. If empty, the outputs of the model stay.
 
     Raises:

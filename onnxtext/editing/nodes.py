@@ -98,10 +98,9 @@ def insert(
             value as an input of all nodes that are already in the graph.
 
     Raises:
-        OnnxTextError: the text has errors or no node; `after`, `before` or `instead_of` names no
-            node or value, or several nodes; a new name is already in use; a value would be used
-            before it is computed; `instead_of` is an output of its graph; or the last new node has
-            no output to replace it.
+        OnnxTextError: the text has errors or no node; a given name is unknown or ambiguous; a new
+            name is already in use; a value would be used before it is computed; `instead_of` is an
+            output of its graph; or the last new node has no output to replace it.
     """
     item = parse_fragment(Source(text, "<nodes>"), "nodes").item
     if not isinstance(item, list) or not item:

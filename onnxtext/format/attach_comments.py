@@ -140,8 +140,8 @@ class _Statement:
     """An item whose comments are being moved.
 
     Attributes:
-        sink: the list that gets misplaced comments: first the comments above the item. After a
-            bracketed list with comments, it is the comments before that list's closing bracket.
+        sink: the list that gets misplaced comments: at first, the comments above the item; after a
+            bracketed list with comments, the comments before its closing bracket.
     """
 
     def __init__(self, item: ListItem) -> None:

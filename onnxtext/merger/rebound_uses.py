@@ -119,7 +119,7 @@ def _moved_arguments(
         ):
             message = (
                 f"{describe_node(node)} passes its arguments in the old order of the parameters "
-                f"of {quote(node.op_type)}, which one side has changed"
+                f"of {quote(node.op_type)}; one side has changed the order"
             )
             yield Finding(_ARGUMENTS, message, (Place(node),), "")
 

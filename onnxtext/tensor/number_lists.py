@@ -3,9 +3,9 @@
 
 Every reader has a fast and a slow path; both take linear time. The slow path reads element by
 element; it defines the result and the errors. The fast path passes the whole text to
-``np.fromstring``. It is used for long texts, after a few scans that exclude texts which numpy reads
-differently: numpy accepts ``+1``, ``.5`` and ``- 5``, reads 0 or -1 from the gaps in ``1, , 2`` and
-``1, ``, converts ``1e400`` to infinity, clamps integers and drops the sign of ``-nan``.
+``np.fromstring``. It is used for long texts, after a few scans that exclude what numpy reads
+differently. For example, numpy accepts ``+1``, reads 0 or -1 from the gap in ``1, , 2``, converts
+``1e400`` to infinity, and clamps integers.
 
 The functions raise `LiteralError` for an invalid element.
 """

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast path for short literals of plain numbers, which most initializers have.
 
-This module does not use numpy, whose call overhead would exceed the whole conversion. For other
-literals, such as long ones, words, hexadecimals, or numbers that would be rounded twice, the result
-is None, and `parse_literals` reads the literal.
+This module does not use numpy, whose call overhead would exceed the whole conversion. For all other
+literals, the result is None, and `parse_literals` reads the literal.
 """
 
 from __future__ import annotations

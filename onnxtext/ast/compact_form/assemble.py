@@ -197,8 +197,8 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
 def _unique_metadata(infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of the value infos whose names are unique, by name.
 
-    Value infos without metadata are left out, and those that have other decorators than `@meta` or
-    that have both `@meta` and the field `metadata`.
+    The result lacks value infos without metadata, with other decorators than `@meta`, or with both
+    `@meta` and the field `metadata`.
     """
     names = Counter(value.name for value in infos)
     entries: dict[str, Pairs] = {}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Group the nodes of a graph by the module paths that exporters write into labels and metadata.
 
-A node's path is, for example, `model/layers.3/self_attn`. It comes from
+A node's path is, for example, `model/layers.3/self_attn`. It comes from the first of these:
 
 - the metadata of PyTorch's dynamo exporter (`namespace`, `pkg.torch.onnx.namespace` or
-  `pkg.torch.onnx.name_scopes`), with the class of each module,
-- else from the slashes in the label or the first output (PyTorch's TorchScript exporter, tf2onnx,
-  onnxruntime's optimizer and quantizer),
-- else, if no node of the graph has such metadata or slashes, from the dots in the label.
+  `pkg.torch.onnx.name_scopes`), which also has the class of each module;
+- a label or first output with slashes (PyTorch's TorchScript exporter, tf2onnx, onnxruntime's
+  optimizer and quantizer);
+- if no node of the graph has such metadata or slashes: a label with dots.
 """
 
 from __future__ import annotations

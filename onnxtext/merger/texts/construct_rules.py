@@ -161,7 +161,7 @@ def punctuation(part: TextPart) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether a version of an item (`changed`) has comments that the base lacks; False for None."""
+    """Whether an item (`changed`) has comments that its base lacks; False if either is None."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())

@@ -309,10 +309,8 @@ def _end_of_gap(
 ) -> bool:
     """Whether the items after `index` (in `side`) and `to` (in `base`) match or are both unmatched.
 
-    If both items are the last of their lists, return True; if only one is, return False.
-
-    If only one of the next two items is unmatched, one version has more unmatched items here, and
-    the items at `index` and `to` may be unrelated.
+    The result is also True if both lists end after these items. If it is False, one version has
+    more unmatched items here, and the items at `index` and `to` may be unrelated.
     """
     if index + 1 >= len(side) or to + 1 >= len(base):
         return index + 1 >= len(side) and to + 1 >= len(base)

@@ -31,7 +31,7 @@ _FIELD_LIMIT = 20_000
 
 
 def has_usual_fields(data: bytes) -> bool:
-    """Whether a model has a graph, an `ir_version` and only known top-level fields, or is empty."""
+    """Whether a model is empty, or has a graph, an `ir_version` and only known top-level fields."""
     keys = {(item.number, item.wire_type) for item in all_fields(data)}
     return not keys or {(1, VARINT), (7, LENGTH)} <= keys <= _MODEL_FIELDS
 
