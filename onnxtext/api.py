@@ -317,8 +317,8 @@ def check(
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:
     """Read a model from a text file or a binary file.
 
-    The content of the file decides how it is read. External data is not loaded: the model still
-    refers to it.
+    The content of the file decides how it is read; if it is empty, the suffix decides. External
+    data is not loaded: the model still refers to it.
 
     Args:
         path: the file. A text must be UTF-8, with or without a byte order mark.

@@ -118,6 +118,8 @@ def lift_placed(
 ) -> Model:
     """Return the syntax tree that `from_binary` prints, after verifying that it encodes to `data`.
 
+    External data is embedded, and metadata removed, after the verification.
+
     Args:
         data: an encoded `ModelProto`.
         weights: `inline` to keep all data at its statements; with any other value, large data
@@ -127,7 +129,7 @@ def lift_placed(
         digests: a dict to fill with the full digest of each blob, by its digest in the tree's
             resources; None if the caller does not need it.
         embed_from: the directory of the model's file, to embed its external data; None to keep the
-            references to external data. With embedded data, the tree does not encode to `data`.
+            references to external data.
         name: the name of the data in messages.
 
     Raises:

@@ -28,8 +28,8 @@ def arrange(
 
     Returns:
         (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` has
-        the indices in `theirs` of the items to insert (new and moved items). Its keys are the
-        indices in the text of the items to insert them behind; -1 is the start of the list.
+        the indices in `theirs` of the new and moved items, by the index in the text of the item to
+        insert them behind (-1: the start of the list).
     """
     order = _new_order(_groups(theirs, edited, places), places)
     ranks = {index: rank for rank, index in enumerate(order)}
