@@ -54,9 +54,9 @@ def format_by_lines(text: str, printed: str) -> str | None:
 def _use_printed_lines(text: str, printed: str) -> str | None:
     """Insert the comments and blank lines of a text into its printed form.
 
-    Return `printed` itself if the text has no comments and no blank lines. Return None if the texts
-    differ in more than whitespace and trailing commas, or if this function cannot place a comment,
-    for example one in the middle of a printed line.
+    Return `printed` itself if the text has no comments and no blank lines. Return None if
+    `format_in_full` must format the text, for example because a comment is in the middle of a
+    printed line.
     """
     if _MARK in text:
         return None

@@ -42,8 +42,8 @@ class SourceSpellingPrinter(GraphPrinter):
         `code` is its text in the source.
 
         Returns:
-            The formatted node. None if it has no attributes, if an attribute is not a number, a
-            list of numbers or a string without escapes, or if an attribute does not fit on a line.
+            The formatted node; None if this is impossible, for example because an attribute is not
+            a number, a list of numbers or a string without escapes.
         """
         match = _FIND_ATTRIBUTES.search(code)
         if match is None:
@@ -70,8 +70,8 @@ class SourceSpellingPrinter(GraphPrinter):
         `code` is its text in the source.
 
         Returns:
-            The formatted initializer. None if it has decorators or no tensor type, or if its data
-            is neither a number nor a list that the printer writes flat.
+            The formatted initializer; None if this is impossible, for example because its data is
+            neither a number nor a list that the printer writes flat.
         """
         match = _NUMBERS.search(code)
         kind = value.type

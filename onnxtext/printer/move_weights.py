@@ -77,7 +77,10 @@ class WeightMover(Rewriter):
         return data
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
-        """Return the value of an attribute, with a blob or `RepeatedList` instead of large data."""
+        """Return an attribute's value; if it is large, return a blob or `RepeatedList` instead.
+
+        The bytes of the blob are added to `resources`.
+        """
         if isinstance(value, bytes):
             return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
         is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))

@@ -23,8 +23,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         after: the edited statement, printed.
 
     Returns:
-        The edited statement. None if a changed token is spelled differently in `text` and `before`,
-        if a comment is between changed tokens, or if the statement is too long.
+        The edited statement; None if a change cannot be placed in the text, for example because a
+        comment is between changed tokens.
     """
     spelled, old, new = (read_tokens(code)[:-1] for code in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MAX_TOKENS:

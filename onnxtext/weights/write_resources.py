@@ -46,10 +46,7 @@ class WeightFiles:
     _extended: bool = field(default=False, init=False)
 
     def foreign(self) -> Path | None:
-        """Return the path of an existing safetensors file that `write` would change.
-
-        Return None if the file does not exist or already has exactly these blobs, or if the
-        destination is a store.
+        """Return the existing safetensors file that `write` would change; None if there is none.
 
         Raises:
             OSError: the file exists and cannot be read.

@@ -44,7 +44,7 @@ def element_count(type: TensorType) -> int:
 def read_elements(value: ValueInfo, reader: DataReader) -> Array | None:
     """Read the elements of an initializer, and convert them with `elements_of`.
 
-    Return None if the data is missing, does not fit the type, or cannot be converted.
+    Return None if they cannot be read or converted.
     """
     type, stored = value.type, value.data
     if not isinstance(type, TensorType) or stored is None or isinstance(stored, SparseTensor):

@@ -122,7 +122,7 @@ def _size(value: ValueInfo) -> int:
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:
     """Return the elements of an initializer.
 
-    Return None if it is too small, if its data is missing, or if numpy lacks its element type.
+    Return None if it is too small or cannot be read.
     """
     if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None

@@ -144,11 +144,7 @@ def kind_of(part: TextPart) -> Hashable:
 
 
 def _plain_node(part: TextPart) -> Node | None:
-    """Return the AST of an untokenized node if its keys can be computed without tokens.
-
-    Return None if the node has attributes, a domain, an overload or omitted inputs, and for other
-    items.
-    """
+    """Return the AST of an untokenized node; None if its keys cannot be computed without tokens."""
     node = part.item
     if not isinstance(node, Node) or node.attributes or not all(node.inputs):
         return None
