@@ -253,8 +253,8 @@ def _pairwise(
         return right.base - left.base  # one side has swapped the two items
 
     ordered = sorted(shared, key=cmp_to_key(compare))
-    # If the sum is not `apart`, the sorted order violates `compare` for some pair of items, because
-    # `compare` is not transitive.
+    # `compare` is not transitive: the sorted order may violate it for some pair of items. Then the
+    # sum is not `apart`.
     if _inversions(ordered, _ours) + _inversions(ordered, _theirs) != apart:
         return None
     changed = _inversions([t for t in ordered if t.base != ABSENT], _base)
