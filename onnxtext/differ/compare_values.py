@@ -92,7 +92,7 @@ class ValueComparer:
         assert old.data is not None
         assert new.data is not None
         same = self.same_declaration(old, new)
-        if same and isinstance(old.data, ast.RawData) and isinstance(new.data, ast.RawData):
+        if same and type(old.data) is type(new.data) is ast.RawData:
             old_data, new_data = old.data.data, new.data.data
             if old_data is new_data or (
                 len(old_data) == len(new_data) < _SMALL and bytes(old_data) == bytes(new_data)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext import ast
+from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import data_of_blob
 from onnxtext.differ.matching.derived_weights import (
     BLOCK,
@@ -198,8 +199,10 @@ def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
     if isinstance(old, (ast.Blob, ast.TypedBlob)) and type(old) is type(new):
         assert isinstance(new, (ast.Blob, ast.TypedBlob))
         return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)
+    if isinstance(old, SplatData) and isinstance(new, SplatData):
+        return old.repetition == new.repetition
     if isinstance(old, ast.RawData) and isinstance(new, ast.RawData):
-        return old.data is new.data
+        return SplatData not in (type(old), type(new)) and old.data is new.data
     return not isinstance(old, (ast.RawData, ast.ExternalData, ast.DataFile)) and old == new
 
 
