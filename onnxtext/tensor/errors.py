@@ -8,7 +8,7 @@ class LiteralError(ValueError):
     """A literal is invalid.
 
     Attributes:
-        message: The problem, such as "expected a number, found x"; must begin in lower case and
+        message: The problem, such as "expected a number, found `x`"; must begin in lower case and
             have no final period.
         offset: 0-based offset of the first wrong character in the literal; 0 if unknown.
         length: Number of wrong characters; 0 if unknown.
@@ -51,8 +51,8 @@ class LiteralError(ValueError):
         )
 
 
-def shorten(text: str) -> str:
-    """Return a text for an error message: shortened to 40 characters; ``nothing`` for ""."""
+def quote_token(text: str) -> str:
+    """Return a token for a message: in backticks, with at most 40 characters; "" is ``nothing``."""
     if not text:
         return "nothing"
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return f"`{text}`" if len(text) <= 40 else f"`{text[:37]}...`"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from onnxtext.tensor.element_types import ElementType
-from onnxtext.tensor.errors import LiteralError, shorten
+from onnxtext.tensor.errors import LiteralError, quote_token
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, values_of
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.number_spellings import not_a_float
@@ -105,7 +105,7 @@ def narrow_bits(element: ElementType, text: str) -> int:
         code = int(text, 16)
         if code >> form.bits:
             raise LiteralError(
-                f"expected at most {form.bits} bits for {form.name}, found {shorten(text)}",
+                f"expected at most {form.bits} bits for {form.name}, found {quote_token(text)}",
                 length=len(text),
                 help=f"the largest code is 0x{(1 << form.bits) - 1:x}",
             )
@@ -176,7 +176,8 @@ def _float_bits(form: FloatFormat, text: str) -> int:
         code = _round_by_digits(form, magnitude, value)
     if not form.zero and (minus or value == 0 or code < 0):
         raise LiteralError(
-            f"expected a power of two from 2^-127 to 2^127 for {form.name}, found {shorten(text)}",
+            f"expected a power of two from 2^-127 to 2^127 for {form.name}, "
+            f"found {quote_token(text)}",
             length=len(text),
             help="this format has no sign, no zero and no smaller numbers",
         )
@@ -240,10 +241,10 @@ def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> in
     if form.nan is None:
         message, fix = f"{form.name} has no nan", "write a number"
     elif len(magnitude) == 3:
-        message, fix = f"{form.name} has no nan with a sign", "write nan"
+        message, fix = f"{form.name} has no nan with a sign", "write `nan`"
     else:
-        message = f"expected a value or bits of {form.name}, found {shorten(text)}"
-        fix = f"write the bits of a nan of {form.name}, such as 0x{form.nan:x}"
+        message = f"expected a value or bits of {form.name}, found {quote_token(text)}"
+        fix = f"write the bits of a nan of {form.name}, such as `0x{form.nan:x}`"
     raise LiteralError(message, length=len(text), help=fix)
 
 
@@ -254,36 +255,38 @@ def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
     bits = int(magnitude[4:-1], 16) if len(magnitude) > 3 else nan
     if bits >> width or bits & ~sign <= infinity:
         raise LiteralError(
-            f"expected the {width} bits of a nan, found {shorten(text)}",
+            f"expected the {width} bits of a nan, found {quote_token(text)}",
             length=len(text),
-            help=f"nan is nan(0x{nan:x}); the smallest bits of a nan are 0x{infinity + 1:x}",
+            help=f"nan is `nan(0x{nan:x})`; the smallest bits of a nan are 0x{infinity + 1:x}",
         )
     return bits | (sign if minus else 0)
 
 
 def _overflow(name: str, text: str) -> LiteralError:
-    fix = f"write {'-' if text[0] == '-' else ''}inf if infinity is meant"
+    fix = f"write `{'-' if text[0] == '-' else ''}inf` if infinity is meant"
     form = FORMATS.get(name)
     if form is not None and form.infinity is None:
         largest = float(values_of(name)[form.top])
-        fix = f"the largest number is {largest!r}"
-    return LiteralError(f"{shorten(text)} is out of range for {name}", length=len(text), help=fix)
+        fix = f"the largest number is `{largest!r}`"
+    return LiteralError(
+        f"{quote_token(text)} is out of range for {name}", length=len(text), help=fix
+    )
 
 
 def _no_infinity(form: FloatFormat, text: str) -> LiteralError:
     largest = float(values_of(form.name)[form.top])
-    fix = f"write the largest number, {largest!r}"
+    fix = f"write the largest number, `{largest!r}`"
     if form.signed and text[0] == "-":
-        fix = f"write the lowest number, {-largest!r}"
+        fix = f"write the lowest number, `{-largest!r}`"
     return LiteralError(f"{form.name} has no infinity", length=len(text), help=fix)
 
 
 def _bare_integer(form: FloatFormat, text: str) -> LiteralError:
-    fix = f"write {text}.0 for the value"
+    fix = f"write `{text}.0` for the value"
     if text[0] != "-" and len(text) < 20 and int(text) >> form.bits == 0:
-        fix += f" or 0x{int(text):0{(form.bits + 3) // 4}x} for the bits"
+        fix += f" or `0x{int(text):0{(form.bits + 3) // 4}x}` for the bits"
     return LiteralError(
-        f"{shorten(text)} could be a value or the bits of {form.name}",
+        f"{quote_token(text)} could be a value or the bits of {form.name}",
         length=len(text),
         help=fix,
     )

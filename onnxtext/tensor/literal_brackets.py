@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
-from onnxtext.tensor.errors import LiteralError, shorten
+from onnxtext.tensor.errors import LiteralError, quote_token
 from onnxtext.tensor.lazy_numpy import np
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             return LiteralError("expected no `...` in nested brackets", offset, 3, fix)
         if offset and not counts and not ready:
             return LiteralError(
-                f"expected nothing after `]`, found `{shorten(token)}`",
+                f"expected nothing after `]`, found {quote_token(token)}",
                 offset,
                 len(token),
             )
@@ -304,7 +304,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             ready = True
         elif not ready:
             return LiteralError(
-                f"expected `,` or `]`, found `{shorten(token)}`", offset, len(token)
+                f"expected `,` or `]`, found {quote_token(token)}", offset, len(token)
             )
         elif (token == "[") == (len(counts) < len(shape)):
             if counts:
@@ -315,6 +315,6 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 ready = False
         else:
             wanted_token = "`[`" if len(counts) < len(shape) else "an element"
-            message = f"expected {wanted_token} for {list(dims)}, found `{shorten(token)}`"
+            message = f"expected {wanted_token} for {list(dims)}, found {quote_token(token)}"
             return LiteralError(message, offset, len(token))
     return LiteralError("expected `]` at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)

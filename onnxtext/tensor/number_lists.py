@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.tensor.element_types import ElementType
-from onnxtext.tensor.errors import LiteralError, shorten
+from onnxtext.tensor.errors import LiteralError, quote_token
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy_numpy import np
@@ -80,7 +80,7 @@ def read_each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
         return list(map(memo.__getitem__, tokens))
     except LiteralError as error:
         if memo.failed == "..":
-            error.help = "write `...` after the last element to repeat it, such as [0, ...]"
+            error.help = "write `...` after the last element to repeat it, such as `[0, ...]`"
         raise elements.located(tokens.index(memo.failed), error) from None
 
 
@@ -102,7 +102,7 @@ def one_int(
         value = -value
     if not low <= value <= high:
         least, greatest = shown or (low, high)
-        message = f"expected {least} to {greatest}, found {shorten(text)}"
+        message = f"expected {least} to {greatest}, found {quote_token(text)}"
         raise LiteralError(message, length=len(text), code="integer-out-of-range")
     return value
 
@@ -201,8 +201,8 @@ def one_bool(text: str) -> int:
     """Read one element, ``true`` or ``false``; return 1 or 0."""
     if text in ("true", "false"):
         return int(text == "true")
-    fix = {"0": "write false", "1": "write true"}.get(text)
-    raise LiteralError(f"expected true or false, found {shorten(text)}", 0, len(text), fix)
+    fix = {"0": "write `false`", "1": "write `true`"}.get(text)
+    raise LiteralError(f"expected `true` or `false`, found {quote_token(text)}", 0, len(text), fix)
 
 
 def read_complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
@@ -236,8 +236,8 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
     if match is None:
         if other_spelling(text) is not None:
             raise not_a_float(text)
-        message = f"expected a complex number, found {shorten(text)}"
-        raise LiteralError(message, 0, len(text), "write both parts, as 1.0+2.0j")
+        message = f"expected a complex number, found {quote_token(text)}"
+        raise LiteralError(message, 0, len(text), "write both parts, as `1.0+2.0j`")
     if match[2] is None:
         return (match[1], "0") if pairs else (match[1],)
     return match[1], match[2].removeprefix("+")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from onnxtext.tensor.errors import LiteralError, shorten
+from onnxtext.tensor.errors import LiteralError, quote_token
 
 OTHER_NUMBER = re.compile(
     r"\+?(?:(?:[0-9][0-9_]*)?\.)?[0-9][0-9_]*\.?(?:[eE][-+]?[0-9]+)?[fFlLuU]*(?![A-Za-z0-9_.])"
@@ -78,7 +78,7 @@ def not_an_int(text: str) -> LiteralError:
         fix = "write the sign directly before the digits"
     elif text in ("true", "false"):
         instead = str(int(text == "true"))
-    message = f"expected an integer, found {shorten(text)}"
+    message = f"expected an integer, found {quote_token(text)}"
     return LiteralError(message, 0, len(text), fix, instead=instead)
 
 
@@ -95,7 +95,7 @@ def not_a_float(text: str, bits: int = 32) -> LiteralError:
         infinity = 0x7F800000 if bits == 32 else 0x7FF0000000000000
         if other.code == "number-hex" and infinity < int(digits, 16) < 1 << (bits - 1):
             nan = f"{text[: -len(digits)]}nan({digits})"
-            help = f"write {other.written} for the value or {nan} for the bits of a nan"
+            help = f"write `{other.written}` for the value or `{nan}` for the bits of a nan"
             return LiteralError(other.message, length=len(text), help=help, code=other.code)
         point = ".0" if narrow and other.written.lstrip("-").isdigit() else ""
         written = other.written + point
@@ -104,4 +104,4 @@ def not_a_float(text: str, bits: int = 32) -> LiteralError:
     fix = "write the sign directly before the digits" if re.fullmatch(sign, text) else None
     if re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?[eE][+-]?", text):
         fix = "write digits after the e"
-    return LiteralError(f"expected a number, found {shorten(text)}", length=len(text), help=fix)
+    return LiteralError(f"expected a number, found {quote_token(text)}", length=len(text), help=fix)

@@ -102,7 +102,7 @@ def test_other_lists_are_not_lists_of_strings(items: str) -> None:
 @pytest.mark.parametrize("data", ["int64[2] [0, ..]", "float[2] [0.5, ..]", "bool[2] [true, ..]"])
 def test_two_points_in_a_list_are_explained(data: str) -> None:
     (error,) = syntax_errors(node(f"  y = Op <v = {data}> (x)"))
-    assert error.help == "write `...` after the last element to repeat it, such as [0, ...]"
+    assert error.help == "write `...` after the last element to repeat it, such as `[0, ...]`"
 
 
 @pytest.mark.parametrize("operator", ["Twice::fast", "com.my.Twice::v2"])

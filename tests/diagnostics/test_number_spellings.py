@@ -139,7 +139,7 @@ def test_the_message_about_a_suffix_names_no_type(text: str) -> None:
 )
 def test_hexadecimal_integers_may_be_the_bits_of_a_nan(text: str, bits: str) -> None:
     (error,) = syntax_errors(text % bits)
-    help = f"write {int(bits, 16)} for the value or nan({bits}) for the bits of a nan"
+    help = f"write `{int(bits, 16)}` for the value or `nan({bits})` for the bits of a nan"
     assert (error.code, error.help, error.fix) == (HEX, help, None)
 
 

@@ -156,7 +156,7 @@ def test_hexadecimal_integers_may_be_bits_of_a_nan() -> None:
             with pytest.raises(LiteralError) as caught:
                 read(minus + text)
             value = f"{minus}{int(text, 16)}"
-            help = f"write {value} for the value or {minus}nan({text}) for the bits of a nan"
+            help = f"write `{value}` for the value or `{minus}nan({text})` for the bits of a nan"
             assert (caught.value.help, caught.value.instead) == (help, None)
 
 
@@ -178,7 +178,7 @@ def test_overflow_is_an_error(text: str) -> None:
     with pytest.raises(LiteralError, match="out of range for float") as caught:
         float32_bits(text)
     minus = "-" if text[0] == "-" else ""
-    assert caught.value.help == f"write {minus}inf if infinity is meant"
+    assert caught.value.help == f"write `{minus}inf` if infinity is meant"
 
 
 @pytest.mark.parametrize("text", ["1e309", "-1e400", "0x1p1024"])

@@ -76,8 +76,8 @@ def test_tensors_of_rank_zero_are_read() -> None:
         ("", "expected an element, found nothing", 0),
         ("1,2", "expected one element, found `,`", 1),
         ("\u0661", "expected one element, found `\u0661`", 0),
-        ("[1]", "expected a number, found [1]", 0),
-        (" x", "expected a number, found x", 1),
+        ("[1]", "expected a number, found `[1]`", 0),
+        (" x", "expected a number, found `x`", 1),
     ],
 )
 def test_invalid_scalars_are_errors(text: str, message: str, offset: int) -> None:
@@ -181,7 +181,7 @@ def test_invalid_integers_are_errors(name: str, text: str, padding: int) -> None
 
 def test_many_leading_zeros_are_allowed() -> None:
     assert parse_raw(INT64, f"[{'0' * 5000}7]", [1]) == np.int64(7).tobytes()
-    with pytest.raises(LiteralError, match=r"found 1000.*\.\.\."):
+    with pytest.raises(LiteralError, match=r"found `1000.*\.\.\."):
         parse_raw(INT64, f"[1{'0' * 5000}]", [1])
 
 
@@ -191,7 +191,7 @@ def test_bools_must_be_words(text: str, padding: int) -> None:
     with pytest.raises(LiteralError) as caught:
         parse_raw(ELEMENTS["bool"], f"[{'true, ' * padding}{text}, false]", [padding + 2])
     assert caught.value.offset == 1 + 6 * padding
-    fix = {"0": "write false", "1": "write true"}.get(text)
+    fix = {"0": "write `false`", "1": "write `true`"}.get(text)
     if fix:
         assert caught.value.help == fix
 
@@ -236,7 +236,7 @@ def test_invalid_complex_numbers_are_errors(text: str, padding: int) -> None:
         parse_raw(ELEMENTS["complex64"], f"[{'1, ' * padding}{text}]", [padding + 1])
     assert 0 <= caught.value.offset - (1 + 3 * padding) <= 1
     if text == "2.0j":
-        assert caught.value.help == "write both parts, as 1.0+2.0j"
+        assert caught.value.help == "write both parts, as `1.0+2.0j`"
 
 
 def test_strings_are_never_raw() -> None:
@@ -303,9 +303,9 @@ MISTAKES: list[tuple[str, list[int], str, int]] = [
     ("[\u0661]", [1], "expected a number, found `\u0661`", 1),
     ("[[1],[\u0661]]", [2, 1], "expected a number, found `\u0661`", 6),
     ("[1\u00a0]", [1], "expected a number, found `\\xa0`", 2),
-    ("[1\x1c]", [1], "expected a number, found 1\x1c", 1),
-    ("[1\x00]", [1], "expected a number, found 1\x00", 1),
-    ('[1, "a"]', [2], 'expected a number, found "a"', 4),
+    ("[1\x1c]", [1], "expected a number, found `1\x1c`", 1),
+    ("[1\x00]", [1], "expected a number, found `1\x00`", 1),
+    ('[1, "a"]', [2], 'expected a number, found `"a"`', 4),
     ("[1, 2 # ]", [2], "expected `]` at the end", 4),
 ]
 

@@ -163,32 +163,32 @@ def test_narrow_elements_are_packed_as_the_schema_says(element: ElementType, cou
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("int4", "8", "expected -8 to 7, found 8"),
-        ("uint4", "-1", "expected 0 to 15, found -1"),
-        ("int2", "2", "expected -2 to 1, found 2"),
-        ("uint2", "4", "expected 0 to 3, found 4"),
-        ("float4e2m1", "16", "expected 0 to 15, found 16"),
-        ("float4e2m1", "7.0", "7.0 is out of range for float4e2m1"),
-        ("int8", "2147483648", "expected -128 to 127, found 2147483648"),
-        ("float16", "2147483648", "expected 0 to 65535, found 2147483648"),
-        ("int8", "1.0", "expected an integer, found 1.0"),
+        ("int4", "8", "expected -8 to 7, found `8`"),
+        ("uint4", "-1", "expected 0 to 15, found `-1`"),
+        ("int2", "2", "expected -2 to 1, found `2`"),
+        ("uint2", "4", "expected 0 to 3, found `4`"),
+        ("float4e2m1", "16", "expected 0 to 15, found `16`"),
+        ("float4e2m1", "7.0", "`7.0` is out of range for float4e2m1"),
+        ("int8", "2147483648", "expected -128 to 127, found `2147483648`"),
+        ("float16", "2147483648", "expected 0 to 65535, found `2147483648`"),
+        ("int8", "1.0", "expected an integer, found `1.0`"),
         ("int64", "9223372036854775808", None),
         (
             "uint64",
             "18446744073709551616",
-            "expected 0 to 18446744073709551615, found 18446744073709551616",
+            "expected 0 to 18446744073709551615, found `18446744073709551616`",
         ),
         (
             "uint32",
             "-18446744073709551616",
-            "expected 0 to 4294967295, found -18446744073709551616",
+            "expected 0 to 4294967295, found `-18446744073709551616`",
         ),
-        ("bool", "2147483648", "expected 0 to 1, found 2147483648"),
-        ("bool", "True", "expected an integer, found True"),
+        ("bool", "2147483648", "expected 0 to 1, found `2147483648`"),
+        ("bool", "True", "expected an integer, found `True`"),
         ("bool", "yes", None),
         ("float", "1, ...", None),
         ("complex64", "1j", None),
-        ("float16", "0x10000", "expected at most 16 bits for float16, found 0x10000"),
+        ("float16", "0x10000", "expected at most 16 bits for float16, found `0x10000`"),
     ],
 )
 def test_invalid_entries_are_errors(name: str, text: str, message: str | None, times: int) -> None:
@@ -206,7 +206,7 @@ def test_invalid_entries_are_errors(name: str, text: str, message: str | None, t
 
 
 def test_errors_among_bools_and_integers_are_reported() -> None:
-    with pytest.raises(LiteralError, match="expected an integer, found tru") as caught:
+    with pytest.raises(LiteralError, match="expected an integer, found `tru`") as caught:
         parse_typed(ELEMENTS["bool"], "{1, false, tru}")
     assert caught.value.offset == 11
     with pytest.raises(LiteralError, match="expected numbers, found strings"):
