@@ -177,6 +177,20 @@ def test_wrong_lists_have_a_place(kind: str) -> None:
     assert codes_and_lines(caught.value) == [("blob-size", 3)]
 
 
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ('< float[2] w = blob"%s" > {}', "has 1 byte, but the tensor needs 8"),
+        ('{ y = Op <a: ints = blob"%s"> () }', "has 1 byte, which is not a multiple of 8"),
+    ],
+)
+def test_messages_about_blobs_of_one_byte_use_the_singular(graph: str, message: str) -> None:
+    digest, section = resource(b"\x85")
+    text = f"<onnxtext: 1>\ng () => () {graph % digest}\n{section}"
+    with pytest.raises(onnxtext.OnnxTextError, match=message):
+        onnxtext.to_binary(text)
+
+
 def test_other_wrong_blobs_are_errors() -> None:
     digest, section = resource(b"\x01")
     for value, code in (

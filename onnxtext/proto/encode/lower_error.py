@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from onnxtext.plurals import count_noun
 from onnxtext.proto.unknown_fields import RecordError
+from onnxtext.tensor.blobs import BLOB_SIZE
 
 
 class LowerError(ValueError):
@@ -43,6 +45,12 @@ class LowerError(ValueError):
         """
         mark = f"{before} {error.mark.removeprefix(before)}".strip()
         return cls(str(error), offset, mark=mark, expected=error.expected)
+
+    @classmethod
+    def of_blob(cls, digest: str, data: bytes | memoryview, why: str, offset: int) -> LowerError:
+        """Return the error of a blob with a wrong size; `why` ends its message."""
+        message = f"the blob {digest} has {count_noun(len(data), 'byte')}, {why}"
+        return cls(message, offset, BLOB_SIZE, digest)
 
     def placed(self, offset: int) -> LowerError:
         """Set the offset if it is unknown; return the error itself."""

@@ -19,7 +19,7 @@ from onnxtext.proto.encode.types_and_tensors import lower_tensor, lower_type, me
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.tensor import varints
-from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
+from onnxtext.tensor.blobs import BlobError, Blobs, BlobSource
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
@@ -183,8 +183,7 @@ class ValueLowering(ABC):
         except BlobError as error:
             raise LowerError(prefix + str(error), offset, error.code, data.digest) from None
         if len(raw) != needed and needed >= 0:
-            message = f"the blob {data.digest} has {len(raw)} bytes, but the tensor needs {needed}"
-            raise LowerError(message, offset, BLOB_SIZE, data.digest)
+            raise LowerError.of_blob(data.digest, raw, f"but the tensor needs {needed:,}", offset)
         return ast.RawData(raw)
 
     def _array(
@@ -327,8 +326,7 @@ class ValueLowering(ABC):
             return delimited(b"\x22", data)
         width = 4 if kind is _A.FLOATS else 8
         if len(data) % width:
-            message = f"the blob {digest} has {len(data)} bytes, which is not a multiple of {width}"
-            raise LowerError(message, -1, BLOB_SIZE, digest)
+            raise LowerError.of_blob(digest, data, f"which is not a multiple of {width}", -1)
         if kind is _A.FLOATS:
             return varints.float_fields(b"\x3d", data)
         return varints.int_fields(b"\x40", data)

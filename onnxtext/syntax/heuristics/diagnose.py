@@ -115,8 +115,8 @@ _WIDER = (
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,
     attribute_errors.unclosed_attributes, other_languages.tensor_types,
     attribute_value_errors.called_number, python_expressions.called_elements,
-    python_expressions.called_values, token_errors.misspelled, list_errors.list_without_brackets,
-    list_errors.early_end,
+    python_expressions.called_values, token_errors.misspelled, list_errors.thousands_separators,
+    list_errors.list_without_brackets, list_errors.early_end,
     graph_errors.wrong_brackets, graph_errors.wrong_bracket,
 )  # fmt: skip
 

@@ -27,8 +27,23 @@ from onnxtext.tensor.errors import LiteralError
 _FARTHEST = 4000
 _ROW_START = re.compile(r"-?\d")
 _BRACKET = re.compile(rf"{LINE_STRING}|{COMMENT}|[\[\]]")
-_THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+_THOUSANDS = re.compile(
+    r"[ \t]*(-?[1-9][0-9]{0,2}(?=[0-9,]*,0)(?:,[0-9]{3})+(?:\.[0-9]+)?)"
+    r"(?![\w.]|[ \t]*,[ \t]*[-0-9])"
+)
+"""Matches a number such as `1,000`, but not a list such as `1,100`."""
 _ROW = re.compile(r"#[^\n]*|[\[\]]|[^\s,#\[\]]+")
+
+
+def thousands_separators(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a comma between the digits of a number: `a = 1,000`, `model_version: 1,000`."""
+    if context.name(context.token) not in _NUMBERS:
+        return
+    start = max(context.text.rfind(mark, context.line_start, context.at) for mark in "=:") + 1
+    match = _THOUSANDS.match(context.text, start) if start else None
+    if match is not None and match.start(1) < context.at < match.end():
+        span, message = Span(*match.span(1)), "a number cannot have `,` between its digits"
+        yield rewritten("number-separator", message, span, match[1].replace(",", ""))
 
 
 def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -43,10 +58,6 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             break
         size += 2
     span = Span(done[-2].at, rest[size - 1].end)
-    written = context.text[slice(*span)]
-    if _THOUSANDS.fullmatch(written) and ",0" in written:
-        message = "a number cannot have `,` between its digits"
-        yield rewritten("number-separator", message, span, written.replace(",", ""))
     edits = (insert(span.start, "["), insert(span.end, "]"))
     message = "a list in an attribute must be in square brackets"
     yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", safe=True)
