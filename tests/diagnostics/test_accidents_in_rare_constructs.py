@@ -274,11 +274,20 @@ def test_a_blank_is_missing_in_a_metadata_block() -> None:
     [
         ("value_infox", "value_info x"),
         ("graphs", "graph"),
-        ("nodes", "node"),
-        ("outputs", "output"),
+        ("nodes x", "node"),
+        ("outputs y", "output"),
     ],
 )
 def test_the_kind_of_a_metadata_block_is_the_longest(word: str, instead: str) -> None:
     text = f'<ir_version: 10>\ng (x) => (y) {{}}\nmetadata {{\n  {word} {{ k: "v" }}\n}}\n'
-    (error,) = syntax_errors(text)
+    (error, *_) = syntax_errors(text)
     assert error.help == f"write `{instead}`"
+
+
+def test_a_metadata_block_without_a_name_gets_no_kind_that_needs_one() -> None:
+    (error,) = syntax_errors(
+        '<ir_version: 10>\ng (x) => (y) {}\nmetadata {\n  nodes { k: "v" }\n}\n'
+    )
+    assert error.fix is None
+    assert error.help is not None
+    assert error.help.startswith("write one of graph, value,")

@@ -84,7 +84,8 @@ def metadata_block(
         joined = max((block for block in BLOCKS if kind.startswith(block)), key=len, default="")
         name = kind.removeprefix(joined)
         is_joined = path is None and joined and name != "s"  # `nodes` is a plural
-        error.instead = f"{joined} {name}" if is_joined else nearest_name(kind, BLOCKS)
+        kinds = BLOCKS if path is not None else ("graph",)  # all others need a name
+        error.instead = f"{joined} {name}" if is_joined else nearest_name(kind, kinds)
         raise error
     if path is None and kind != "graph":
         raise SemanticError(

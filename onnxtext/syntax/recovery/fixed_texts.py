@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Apply fixes, and parse the text again.
 
-`with_verified_fixes` verifies safe fixes. The heuristics only test whether a fixed text is
-grammatical; if an action still finds an error in a fixed text, the fix is not safe.
+`with_verified_fixes` verifies fixes. The heuristics only test whether a fixed text is grammatical;
+if an action still finds an error in a fixed text, the fix is not safe. A fix that leaves an error
+at its place is not offered.
 
 `errors_after_mark` fixes wrong quotes, or marks that copying added to a text. The diagnostic of
 such a mark has replaced all later errors. The function returns those of them that the fix leaves,
@@ -18,11 +19,15 @@ from operator import itemgetter
 
 from onnxtext.diagnostics import Diagnostic, Edit, Fix
 from onnxtext.diagnostics.model import apply_edits, safe_fixes
-from onnxtext.source import Source, Span
+from onnxtext.source import Source, Span, line_start
 
 Parse = Callable[[Source], Sequence[Diagnostic]]
 """Parses a text and returns the diagnostics of its errors."""
 
+_MAX_UNSAFE = 5
+"""The maximum number of unsafe fixes of a text to verify."""
+_MAX_LENGTH = 1_000_000
+"""Maximum number of characters of a text whose unsafe fixes are verified."""
 _FEW = 3
 """Up to this number of errors may remain after the fix of a mark, even if it replaced fewer."""
 
@@ -30,32 +35,63 @@ _FEW = 3
 def with_verified_fixes(
     source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
 ) -> tuple[Diagnostic, ...]:
-    """Return diagnostics in which a safe fix is marked as unsafe if an error remains after it.
+    """Return diagnostics in which fixes that leave an error are marked as unsafe or removed.
 
-    If the text has other errors, only errors in the lines that the fix changes count. A safe fix
-    that overlaps an earlier one is not applied, and stays safe.
+    A safe fix is marked as unsafe if an error remains after it. If the text has other errors, only
+    errors in the lines that the fix changes count. A safe fix that overlaps an earlier one is not
+    applied, and stays safe. An unsafe fix is removed if `_is_useless` holds for it.
 
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called at most once, with the text after the safe fixes.
+        parse: parses a text. It is called once with the text after the safe fixes, and up to
+            `_MAX_UNSAFE` times with the text after an unsafe fix.
+    """
+    doubtful = _doubtful_fixes(source, diagnostics, parse)
+    verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
+    unsafe = [d.fix for d in verified if d.fix is not None and d.fix.applicability == "unsafe"]
+    if len(source.text) > _MAX_LENGTH:
+        return tuple(verified)
+    useless = [
+        fix for fix in unsafe[:_MAX_UNSAFE] if _is_useless(source, fix, len(diagnostics), parse)
+    ]
+    return tuple([_without_fix(item) if item.fix in useless else item for item in verified])
+
+
+def _doubtful_fixes(
+    source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
+) -> Sequence[Fix]:
+    """Return the safe fixes that leave errors in the lines that they change.
+
+    If the text has only one error, return its safe fix if any error remains.
     """
     fixes = safe_fixes(diagnostics)
     if not fixes:
-        return tuple(diagnostics)
+        return ()
     edits = sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span)
     fixed = Source(apply_edits(source.text, edits), source.name)
     starts = [item.labels[0].span.start for item in parse(fixed) if item.labels]
     wrong_lines = {fixed.position(start).line for start in starts}
-    if not wrong_lines:
-        return tuple(diagnostics)
-    doubtful = fixes
-    if len(diagnostics) > 1:
-        lines = _lines_of_edits(fixed, edits)
-        doubtful = [
-            fix for fix in fixes if any(not wrong_lines.isdisjoint(lines[e]) for e in fix.edits)
-        ]
-    return tuple([_with_unsafe_fix(item) if item.fix in doubtful else item for item in diagnostics])
+    if not wrong_lines or len(diagnostics) == 1:
+        return fixes if wrong_lines else ()
+    lines = _lines_of_edits(fixed, edits)
+    return [fix for fix in fixes if any(not wrong_lines.isdisjoint(lines[e]) for e in fix.edits)]
+
+
+def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
+    """Whether a fix leaves an error at its place, and at least `count` errors in all.
+
+    Its place extends from the start of its first line to the first token after it.
+    """
+    edits = sorted(fix.edits, key=lambda edit: edit.span)
+    fixed = apply_edits(source.text, edits)
+    errors = [e for e in parse(Source(fixed, source.name)) if e.code != "metadata-dangling"]
+    if len(errors) < count:
+        return False
+    start = line_start(fixed, edits[0].span.start)
+    end = edits[-1].span.end + len(fixed) - len(source.text)
+    starts = [item.labels[0].span.start for item in errors if item.labels]
+    return any(start <= offset and not fixed[end:offset].strip() for offset in starts)
 
 
 def _lines_of_edits(fixed: Source, edits: Sequence[Edit]) -> dict[Edit, range]:
@@ -74,6 +110,12 @@ def _with_unsafe_fix(item: Diagnostic) -> Diagnostic:
     """Return a diagnostic with its fix marked as unsafe."""
     assert item.fix is not None
     return replace(item, fix=replace(item.fix, applicability="unsafe"))
+
+
+def _without_fix(item: Diagnostic) -> Diagnostic:
+    """Return a diagnostic without its fix, and without the help that describes the fix."""
+    described = item.fix is not None and item.help == item.fix.title
+    return replace(item, fix=None, help=None if described else item.help)
 
 
 def errors_after_mark(
