@@ -19,10 +19,12 @@ from onnxtext._core.ast.slots cimport (
 from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
 
 from onnxtext.ast.compact_form.assemble import assemble_graph
+from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.ast.model import Annotation
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.proto.decode.residual_fields import unknown_decorators
 from onnxtext.proto.decode.types_and_tensors import lift_annotation
+from onnxtext.proto.presence_defaults import unset_decorator
 from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
@@ -70,10 +72,9 @@ cdef class Decoder:
             if (
                 not read_field(data, offset, end, &field)
                 or field.key != ANNOTATION_QUANT_PARAMETER_TENSOR_NAMES
-                or not is_entry(data, field.value, field.end)
             ):
                 return lift_annotation(view[start:end])
-            entries.append(entry_of(data, field.value, field.end))
+            entries.append(any_entry_of(data, view, field.value, field.end))
             offset = field.end
         return Annotation(name, tuple(entries))
 
@@ -105,7 +106,7 @@ cdef class Decoder:
         cdef Field field
         cdef Py_ssize_t before
         cdef int patience = UNINTERRUPTED
-        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], others = []
+        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], docs = []
         cdef list sparse = [], annotations = [], metadata = [], rest = [], values
         name = None
         while offset < end:
@@ -138,19 +139,21 @@ cdef class Decoder:
                 metadata.append(any_entry_of(data, view, field.value, offset))
                 self.values.is_plain = False
             elif field.key == GRAPH_DOC_STRING:
-                others.append((GRAPH_DOC_STRING >> 3, view[field.value:offset]))
+                docs.append(text_decorator("doc", copied(data, field.value, offset)))
             else:
                 rest.append(view[before:offset])
                 self.values.is_plain = False
         initializers += sparse
         graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
         graph.quantization = annotations
-        if others or metadata or name is None:
-            self.python().finish_graph(
-                graph, others, initializers, infos, depth, metadata, is_named=name is not None
-            )
-        elif infos or share_names(initializers, inputs):
+        if infos or share_names(initializers, inputs):
             graph.decorators = assemble_graph(graph, initializers, infos)
+        if metadata:
+            docs.append(meta_of(tuple(metadata)))
+        if name is None:
+            docs.append(unset_decorator("name"))
+        if docs:
+            graph.decorators += tuple(docs)
         if rest:
             graph.decorators += unknown_decorators("GraphProto", b"".join(rest))
         return graph
@@ -296,9 +299,7 @@ cdef class Decoder:
         tail.metadata = node.metadata
         if node.inputs or node.outputs or node.name is not None:
             tail.whole = node
-        if key is not None and not any(
-            [item.type is GRAPH or item.type is GRAPHS for item in tail.attributes]
-        ):
+        if key is not None and not any([item.type in (GRAPH, GRAPHS) for item in tail.attributes]):
             self.tails[key] = tail
         return tail
 

@@ -83,7 +83,7 @@ cdef class Values:
     # ---- Value infos ----------------------------------------------------------------------------
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
-        """Decode a value info with a name, a type, and optional doc strings and metadata."""
+        """Decode a value info with a name, and optionally a type, doc strings and metadata."""
         cdef Field field
         cdef Py_ssize_t offset
         cdef list docs = None, entries = None
@@ -91,6 +91,8 @@ cdef class Values:
             return None
         name = text_of(data, field.value, field.end)
         offset = field.end
+        if offset == end:
+            return plain_value_info(name, None, None, ())
         if not read_field(data, offset, end, &field) or field.key != VALUE_INFO_TYPE:
             return None
         key = copied(data, field.value, field.end)
@@ -114,8 +116,7 @@ cdef class Values:
         kind, decorators = get(cached, OF_VALUE.type), get(cached, OF_VALUE.decorators)
         if kind is None:
             return None
-        if docs is not None:
-            decorators += tuple(docs)
+        decorators += () if docs is None else tuple(docs)
         result = plain_value_info(name, kind, None, decorators)
         if entries is not None:
             self.is_plain = False
@@ -232,7 +233,8 @@ cdef class Values:
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t offset = start, first = start, last = start
         cdef int kind = 0, key = 0
-        small = name = value = None
+        small = value = None
+        name = ""
         if end - start <= SMALL:
             small = copied(data, start, end)
             cached = self.attributes.get(small)
@@ -258,8 +260,6 @@ cdef class Values:
             else:
                 return None
             offset = field.end
-        if name is None:
-            name = ""
         if value is None:
             if not key or VALUE_KEYS[kind] != key or GRAPH in (kind, ITEM_KINDS[kind]):
                 return None

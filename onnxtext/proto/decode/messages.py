@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
-from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators
@@ -164,13 +163,11 @@ class Lifter(NodeLifter):
             if self._complete(result, "GraphProto", bytes(data[start:end])):
                 return result
         graph = ast.Graph("")
-        initializers: list[ast.ValueInfo] = []
-        infos: list[ast.ValueInfo] = []
         texts: dict[int, list[str]] = {2: []}
         others, rest = _fields(data, start, end, texts, _GRAPH_FIELDS)
         graph.name = _last(texts[2]) or ""
         self._level += 1
-        self.finish_graph(graph, others, initializers, infos, depth, is_named=bool(texts[2]))
+        self._finish_graph(graph, others, depth, is_named=bool(texts[2]))
         self._level -= 1
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
@@ -179,30 +176,21 @@ class Lifter(NodeLifter):
             graph.decorators += unknown_decorators("GraphProto", b"".join(rest))
         return graph
 
-    def finish_graph(
-        self,
-        graph: ast.Graph,
-        others: Iterable[tuple[int, Data]],
-        initializers: list[ast.ValueInfo],
-        infos: list[ast.ValueInfo],
-        depth: int,
-        metadata: Iterable[tuple[str, str]] = (),
-        *,
-        is_named: bool = True,
+    def _finish_graph(
+        self, graph: ast.Graph, others: Iterable[tuple[int, Data]], depth: int, *, is_named: bool
     ) -> None:
-        """Decode the remaining fields of a graph, and assemble its lists (see `assemble_graph`).
+        """Decode all fields of a graph but its name, and assemble its lists (`assemble_graph`).
 
         Args:
             graph: the graph; changed in place.
-            others: the (number, payload) of each field that the caller has not decoded.
-            initializers: the initializers that the caller has decoded.
-            infos: the value infos that the caller has decoded.
+            others: the (number, payload) of each field.
             depth: the number of enclosing messages.
-            metadata: the metadata entries that the caller has decoded.
             is_named: whether the message stores a name, which may be empty.
         """
+        initializers: list[ast.ValueInfo] = []
+        infos: list[ast.ValueInfo] = []
         decorators: list[ast.Decorator] = []
-        entries = [*metadata]
+        entries: list[Data] = []
         values = {11: graph.inputs, 12: graph.outputs, 13: infos}
         for number, inside in others:
             match number:
@@ -219,9 +207,9 @@ class Lifter(NodeLifter):
                 case 10:
                     decorators.append(doc_decorator(inside))
                 case 16:
-                    entries.append(lift_entry(inside))
+                    entries.append(inside)
         if entries:
-            decorators.append(meta_of(tuple(entries)))
+            decorators.append(meta_decorator(entries))
         if not is_named:
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
