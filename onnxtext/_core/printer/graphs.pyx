@@ -7,14 +7,15 @@ cimport cython
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.string cimport strlen
 
+from onnxtext._core.printer.metadata cimport pairs
 from onnxtext._core.printer.nodes cimport NodePrinter
 from onnxtext._core.ast.slots cimport OF_GRAPH, OF_MODEL, get, graph_part, model_part
 from onnxtext._core.printer.text cimport Text
 
-from onnxtext.printer.graphs_and_nodes import opsets_text, parameters_text
+from onnxtext.printer.graphs_and_nodes import parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.models import explicit_list, header_text, main_graph, metadata_list
-from onnxtext.printer.decorators import decorator_lines, inline_decorators
+from onnxtext.printer.models import explicit_list, header_text, main_graph
+from onnxtext.printer.decorators import inline_decorators
 
 cdef enum:
     MAX_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
@@ -120,7 +121,7 @@ cdef class Printer(NodePrinter):
             self._doc_string(get(model, OF_MODEL.doc_string))
             if metadata:
                 self._key(b"metadata_props")
-                out.text(metadata_list(metadata))
+                pairs(out, tuple(metadata), LINE_WIDTH - 20)
                 out.character(c",")
             out.add(b"\n>\n", 3)
         has_order = get(model, OF_MODEL.has_order)
@@ -157,22 +158,20 @@ cdef class Printer(NodePrinter):
         """Print the entry `opset_import` of a header."""
         cdef Text out = self.out
         cdef Py_ssize_t mark
-        cdef bint is_first = True
         self._key(b"opset_import")
-        mark = out.begin_trial()
+        mark = out.position()
         out.character(c"[")
         for item in opsets:
             self._check_signals()
-            if not is_first:
-                out.add(b", ", 2)
-            is_first = False
+            out.line(2 * INDENT)
             if item.domain is not None:
                 out._quoted(<str?>item.domain)
                 out.add(b": ", 2)
             out.integer(item.version)
+            out.character(c",")
+        out.line(INDENT)
         out.character(c"]")
-        if not out.end_trial(mark, out.width(mark) <= LINE_WIDTH - 20):
-            out.text(opsets_text(opsets, STEP))
+        out.join_items(mark, len(opsets), INDENT, 2 * INDENT, LINE_WIDTH - 20)
         return out.character(c",")
 
     cdef int _functions(self, functions) except -1:
@@ -212,7 +211,7 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if decorators:
-            out.text(decorator_lines(decorators, ""))
+            self._decorators(decorators, 0)
         out.name(graph_part(graph, OF_GRAPH.name, "name"))
         self._interface(graph, 0, True)
         return self._rest(graph, 0)

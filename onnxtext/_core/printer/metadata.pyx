@@ -50,12 +50,12 @@ def annotation_lines(graphs):
             out.add(b"\n ", 2)
             _path(out, (*path, PathStep(annotation.tensor_name)))
             out.add(b": ", 2)
-            _pairs(out, annotation.entries, LINE_WIDTH - out.column())
+            pairs(out, annotation.entries, LINE_WIDTH - out.column())
             out.flush_if_large()
     return out.take()
 
 
-cdef int _pairs(Text out, tuple entries, Py_ssize_t budget) except -1:
+cdef int pairs(Text out, tuple entries, Py_ssize_t budget) except -1:
     """Add a list of `"key": "value"` pairs like `layout.bracket_list`."""
     cdef Py_ssize_t mark = out.position()
     if not entries and budget > 1:
