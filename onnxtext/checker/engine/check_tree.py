@@ -105,8 +105,6 @@ def run_rules(
     """
     active = active_rules(select, ignore)
     explicitly_selected = active if ALL in (select or ()) else active & selected_rules(select)
-    if encoded is not None and isinstance(root, Model):
-        encoded = _with_implied_import(root, encoded)
     options = Options(
         base_dir,
         active,
@@ -120,28 +118,6 @@ def run_rules(
     with paused_collector():
         subject = CheckedModel(root, options)
         return subject, run_enabled_rules(subject)
-
-
-def _with_implied_import(
-    model: Model, encoded: Callable[[], bytes | None]
-) -> Callable[[], bytes | None]:
-    """Return `encoded`, or a function that adds the implied opset import to its result.
-
-    A model of IR version 1 or 2 without imports uses version 1 of the standard operators. onnx's
-    checker knows this, but onnx's inference does not. For other models, return `encoded` itself.
-    """
-    if model.opset_imports or model.ir_version not in (1, 2):
-        return encoded
-
-    def add() -> bytes | None:
-        data = encoded()
-        return None if data is None else data + _FIRST_OPSET
-
-    return add
-
-
-_FIRST_OPSET = b"\x42\x02\x10\x01"
-"""An encoded field `opset_import` of a model, for version 1 of the standard operators."""
 
 
 def diagnose(

@@ -72,7 +72,8 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     if inference.failures:
         return inference.failures[-1]
     data = subject.options.encoded() if subject.options.encoded is not None else None
-    if data is None:
+    # onnx's inference does not know that IR versions 1 and 2 imply an opset import.
+    if data is None or subject.model is None or not subject.model.opset_imports:
         return None
     data = without_weights(data)
     if len(data) >= _LARGEST:

@@ -8,8 +8,8 @@ The check takes these steps, and stops as soon as the model is known to be valid
    - Neither onnx nor an earlier rule reports an error, and onnx can expand all function calls in
      reasonable time.
    - The model has no training graphs, which onnx skips, and no unknown operators, after which onnx
-     reports no errors. It is not a graph or a list of nodes without a header, and its IR version
-     is not 1.
+     reports no errors. It is not a graph or a list of nodes without a header, it imports an
+     operator set, and its IR version is not 1.
    - The rules of `dimension_conflicts`, which know more shapes than onnx, cover all operators. This
      is not required of a model with more than `_MAX_NODES` nodes, because step 3 would be slow.
 3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings
@@ -63,7 +63,9 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment", "nodes"))
     # In IR version 1, attributes may lack a type. onnx accepts this when it infers the whole model,
     # and rejects this when it infers single nodes.
-    skipped = skipped or subject.ir_version == 1
+    skipped = (
+        skipped or subject.ir_version == 1 or not (subject.model and subject.model.opset_imports)
+    )
     if expandable and not errors and objection is None and not unchecked and not skipped:
         return
     inference = ShapeInference.of(subject)
