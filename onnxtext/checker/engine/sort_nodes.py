@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from onnxtext.ast.model import Function, Graph, Node
 from onnxtext.ast.visit import walk_graphs, walk_nodes
@@ -34,14 +34,6 @@ def safe_order(subject: CheckedModel, graph: Graph | Function) -> list[int] | No
     return sorted_order(graph.nodes)
 
 
-def _names_used_by(node: Node) -> Iterator[str]:
-    """Yield the names that a node and its graphs use, including the outputs of the graphs."""
-    yield from used_names(node)
-    for graph in walk_graphs(node):
-        for output in graph.outputs:
-            yield output.name
-
-
 def sorted_order(nodes: list[Node]) -> list[int] | None:
     """Return the 0-based indices of nodes in a topological order; None if the nodes form a cycle.
 
@@ -53,7 +45,7 @@ def sorted_order(nodes: list[Node]) -> list[int] | None:
             if name:
                 producer.setdefault(name, index)
     used = [
-        {producer[name] for name in _names_used_by(node) if name in producer} - {index}
+        {producer[name] for name in used_names(node) if name in producer} - {index}
         for index, node in enumerate(nodes)
     ]
     return topological_order(used, range(len(nodes)))
