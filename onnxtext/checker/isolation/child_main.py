@@ -54,9 +54,10 @@ def main(native: str, paths: list[str]) -> None:
     """Read requests from standard input, and write answers to standard output.
 
     `native` is the path of the compiled part of onnx, or empty. If this part cannot be loaded
-    alone, `onnx` is imported with the module search path `paths`.
+    alone, `onnx` is imported. `paths` are added to the module search path.
     """
-    serve(_load(native, paths))
+    sys.path += paths
+    serve(load_native(native))
 
 
 def serve(module: Any) -> None:
@@ -75,11 +76,16 @@ def serve(module: Any) -> None:
         write_all(answers, make_frame(_answer(module, content)))
 
 
-def _load(native: str, paths: list[str]) -> Any:
-    if native:
+def load_native(path: str) -> Any:
+    """Load the compiled part of onnx from a file; if that fails or `path` is "", import `onnx`.
+
+    The module cannot be loaded twice: a later import of `onnx` finds it in `sys.modules`.
+    """
+    if path:
         try:
-            loader = ExtensionFileLoader(NATIVE, native)
-            module = loader.create_module(ModuleSpec(NATIVE, loader, origin=native))
+            loader = ExtensionFileLoader(NATIVE, path)
+            module = loader.create_module(ModuleSpec(NATIVE, loader, origin=path))
+            module.__file__ = path
             sys.modules[NATIVE] = module
             loader.exec_module(module)
             return module
@@ -87,7 +93,6 @@ def _load(native: str, paths: list[str]) -> Any:
             sys.modules.pop(NATIVE, None)
     import importlib
 
-    sys.path += paths
     return importlib.import_module(NATIVE)
 
 

@@ -9,13 +9,12 @@ for numpy and protobuf), and the checker needs only the compiled part. Therefore
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
+from importlib.util import find_spec
 from threading import Lock
 from typing import Any
 
-from onnxtext.checker.isolation.child_main import NATIVE
+from onnxtext.checker.isolation.child_main import NATIVE, load_native
 
 _LOADING = Lock()
 
@@ -26,25 +25,10 @@ def onnx_native_module() -> Any:
         loaded = sys.modules.get(NATIVE)
         if loaded is not None:
             return loaded
+        path = ""
         if "onnx" not in sys.modules and "onnxtext.cli.main" in sys.modules:
-            module = _load_without_package()
-            if module is not None:
-                return module
-        return import_module(NATIVE)
-
-
-def _load_without_package() -> Any:
-    """Load `onnx.onnx_cpp2py_export` without the package `onnx`; return None if that fails."""
-    package = find_spec("onnx")
-    places = package.submodule_search_locations if package is not None else None
-    spec = PathFinder.find_spec(NATIVE, places)
-    if spec is None or spec.loader is None:
-        return None
-    # The module cannot be loaded twice: a later import of `onnx` must find it in `sys.modules`.
-    module = sys.modules[NATIVE] = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except ImportError:  # the module may need the package to be imported first
-        del sys.modules[NATIVE]
-        return None
-    return module
+            package = find_spec("onnx")
+            places = package.submodule_search_locations if package is not None else None
+            spec = PathFinder.find_spec(NATIVE, places)
+            path = (spec.origin if spec is not None else None) or ""
+        return load_native(path)
