@@ -105,21 +105,6 @@ def test_a_misspelled_value_info_is_not_removed() -> None:
     assert apply_edits(source, [edit]) == source.replace("hiden,", "hidden,")
 
 
-def test_a_renamed_input_is_renamed_in_the_shardings_of_its_node() -> None:
-    wrong = text(
-        """act = Relu (x)
-        @doc("tensor_name")
-        @device("two", sharding_spec: [{tensor_name: "atc", device: [0]}, {tensor_name: "y"}])
-        y = Add (atc, atc)""",
-        ir_version=11,
-        rest='configuration "two" { num_devices: 2 }\n',
-    )
-    result, done = fixed(wrong)
-    assert done == ("write `act` for `atc` [value-undefined]",)
-    assert result == wrong.replace("atc", "act")
-    assert not codes(result)
-
-
 def test_many_repairs_at_once_keep_every_comment() -> None:
     result, done = fixed(MESSY, "value-unused")
     assert len(done) >= 5

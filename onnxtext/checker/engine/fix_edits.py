@@ -11,14 +11,11 @@ import copy
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from onnxtext.ast.map_names import map_names_in_decorators
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Repair
-from onnxtext.checker.engine.sharding_names import sharding_spans, unambiguous_users
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
 from onnxtext.diagnostics.model import apply_edits
@@ -208,15 +205,12 @@ def _rename(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
     right, uses = repair.argument
     if any(subject.resolved.original(node) is not node for node, _ in uses):
         return None  # the inputs are written in a decorator
-    from onnxtext.printer.quoting import quote_string, value_name  # a slow import, rarely needed
+    from onnxtext.printer.quoting import value_name  # a slow import, rarely needed
 
     edits = []
     for node, index in uses:
         span = map_spans(source, node.at, "node").find("names", index).span
         edits.append(Edit(span, value_name(right)))
-    for node in unambiguous_users(repair.item, uses):
-        spans = sharding_spans(source, node, quote_string(repair.item))
-        edits += [Edit(span, quote_string(right)) for span in spans]
     return PlannedRepair(f"write `{right}` for `{repair.item}`", edits, repair)
 
 
@@ -345,10 +339,6 @@ def _is_verified(source: Source, model: Model, changes: list[PlannedRepair]) -> 
         return False
 
 
-def _replace_name(old: str, new: str, name: str) -> str:
-    return new if name == old else name
-
-
 def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Model:
     """Return the syntax tree that the edited text must have: a copy of a model with all changes."""
     memo: dict[int, object] = {}
@@ -370,12 +360,6 @@ def _model_after_repairs(model: Model, changes: Iterable[PlannedRepair]) -> Mode
                 inputs = list(copied.inputs)
                 inputs[index] = right
                 copied.inputs = tuple(inputs)
-            for node in unambiguous_users(repair.item, uses):
-                copied = memo[id(node)]
-                assert isinstance(copied, Node)
-                copied.decorators = map_names_in_decorators(
-                    copied.decorators, partial(_replace_name, repair.item, right)
-                )
         elif repair.kind == "remove":
             removed.add(id(memo[id(repair.item)]))
         elif repair.kind == "sort":
