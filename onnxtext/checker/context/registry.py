@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from typing import Literal, NamedTuple
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.diagnostics import Severity
+from onnxtext.diagnostics.code_pages import read_page
 
 Level = Literal["error", "warning", "info", "lint"]
 SEVERITIES: Mapping[Level, Severity] = MappingProxyType(
@@ -24,16 +26,11 @@ A MUST in a specification has the level `error`, a SHOULD the level `warning`.
 
 
 class Rule(NamedTuple):
-    """A rule's metadata.
+    """A rule's metadata; its page (`diagnostics/pages`) cites the documents that state the rule.
 
     Attributes:
         code: the stable code that users see, suppress and link to, such as `value-undefined`.
         title: the rule in one sentence.
-        source: the documents that state the rule, separated by commas; `""` if there are none. Each
-            is a key of `_DOCUMENTS`, and may have a section or protobuf message after the key. A
-            part without a key is a further section or message of the document before it. For
-            example, `IR Nodes, schema` cites the section "Nodes" of the ONNX IR specification, and
-            the operator's schema.
         level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are
             disabled by default.
         profile: the profile (a named set of rules) that contains the rule; "" for none. Profiles
@@ -44,42 +41,28 @@ class Rule(NamedTuple):
 
     code: str
     title: str
-    source: str = ""
     level: Level = "error"
     profile: str = ""
     needs_valid_syntax: bool = False
 
     @property
-    def citation(self) -> str:
-        """The documents that state the rule, in full: `ONNX IR spec, Nodes; operator schema`."""
-        text = ""
-        for part in self.source.split(", "):
-            document, _, section = part.partition(" ")
-            if document in _DOCUMENTS:
-                title = _DOCUMENTS[document]
-                text += f"; {title}, {section}" if section else f"; {title}"
-            elif part:
-                text += f", {part}"
-        return text[2:]
-
-    @property
     def note(self) -> str:
-        """The title and citation, as a note of a finding: `rule: … [ONNX IR spec, Nodes]`."""
-        return f"rule: {self.title}" + (f" [{self.citation}]" if self.citation else "")
+        """The title and the source, as a note of a finding: `rule: … [ONNX IR spec, Nodes]`."""
+        source = _source(self.code)
+        return f"rule: {self.title}" + (f" [{source}]" if source else "")
 
 
-def style_rule(code: str, title: str, source: str, *, needs_valid_syntax: bool = False) -> Rule:
+def style_rule(code: str, title: str, *, needs_valid_syntax: bool = False) -> Rule:
     """Return a rule for a convention: a lint of the profile `style`."""
-    return Rule(code, title, source, "lint", "style", needs_valid_syntax)
+    return Rule(code, title, "lint", "style", needs_valid_syntax)
 
 
-_DOCUMENTS = {
-    "IR": "ONNX IR spec",
-    "proto": "onnx.proto",
-    "schema": "operator schema",
-    "checker": "onnx.checker",
-}
-"""The short names of documents in `Rule.source`, and their full names for users."""
+@cache
+def _source(code: str) -> str:
+    """Return the documents that state a rule, which its page lists; "" if no document does."""
+    match = re.search(r" Source: (.*)\.\n", read_page(code))
+    assert match is not None, f"the page of {code} has no source"
+    return match[1] if match[1] != "a rule of onnxtext" else ""
 
 
 class Family(NamedTuple):

@@ -244,25 +244,17 @@ def _reference(
 
 
 RULES = (
-    Rule("attribute-name-missing", "attributes have names", "IR Attributes"),
-    Rule("attribute-type-missing", "attributes have types (from IR 2 on)", "proto"),
-    Rule(
-        "attribute-value-mismatch",
-        "an attribute has one value, in the field of its type",
-        "proto AttributeProto, checker",
-    ),
+    Rule("attribute-name-missing", "attributes have names"),
+    Rule("attribute-type-missing", "attributes have types (from IR 2 on)"),
+    Rule("attribute-value-mismatch", "an attribute has one value, in the field of its type"),
     Rule(
         "attribute-ref-outside-function",
         "attribute references occur only in functions, and have no value",
-        "IR Attributes",
     ),
     Rule(
         "attribute-ref-unknown",
         "a reference names an attribute parameter of the function, with the same type",
-        "IR Functions",
         needs_valid_syntax=True,
     ),
-    Rule(
-        "attribute-string-utf8", "strings of attributes are UTF-8", "IR Attributes", level="warning"
-    ),
+    Rule("attribute-string-utf8", "strings of attributes are UTF-8", level="warning"),
 )

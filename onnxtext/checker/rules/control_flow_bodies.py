@@ -76,7 +76,6 @@ RULES = (
     Rule(
         "subgraph-arity",
         "graphs in attributes have as many inputs and outputs as their operator needs",
-        "schema",
         needs_valid_syntax=True,
     ),
 )

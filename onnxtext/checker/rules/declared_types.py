@@ -172,16 +172,10 @@ RULES = (
     Rule(
         "type-missing",
         "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
-        "proto TypeProto",
     ),
-    Rule("elem-type-undefined", "element types are defined", "proto TypeProto"),
-    Rule("map-key-type", "map keys are integers or strings", "proto TypeProto.Map"),
-    Rule("dim-value-negative", "dimensions are 0 or more", "IR Static shapes", level="warning"),
-    Rule("dim-param-empty", "symbolic dimensions have names", "IR Historical notes", level="lint"),
-    Rule(
-        "denotation-unknown",
-        "denotations are defined in the specification",
-        "proto TypeProto",
-        level="lint",
-    ),
+    Rule("elem-type-undefined", "element types are defined"),
+    Rule("map-key-type", "map keys are integers or strings"),
+    Rule("dim-value-negative", "dimensions are 0 or more", level="warning"),
+    Rule("dim-param-empty", "symbolic dimensions have names", level="lint"),
+    Rule("denotation-unknown", "denotations are defined in the specification", level="lint"),
 )

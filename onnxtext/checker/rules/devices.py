@@ -237,18 +237,16 @@ def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]
 
 
 RULES = (
-    Rule("device-config-name", "device configurations have unique names", "IR Multi-device"),
+    Rule("device-config-name", "device configurations have unique names"),
     Rule(
         "device-config-count",
         "a configuration has `num_devices`, and names no devices or exactly `num_devices`",
-        "IR Multi-device",
     ),
-    Rule("device-config-unknown", "nodes refer to configurations of the model", "IR"),
-    Rule("sharding-tensor", "a node shards only its inputs and outputs", "IR"),
-    Rule("sharding-axis", "tensors are sharded along existing axes, each axis at most once", "IR"),
+    Rule("device-config-unknown", "nodes refer to configurations of the model"),
+    Rule("sharding-tensor", "a node shards only its inputs and outputs"),
+    Rule("sharding-axis", "tensors are sharded along existing axes, each axis at most once"),
     Rule(
         "sharding-shards",
         "`num_shards` is 1 or more, devices exist, and device groups have distinct keys",
-        "IR",
     ),
 )

@@ -270,13 +270,7 @@ RULES = (
     Rule(
         "dim-variable-conflict",
         "a symbolic dimension has the same size everywhere in the model",
-        "IR Static shapes",
         level="warning",
     ),
-    Rule(
-        "dim-forced",
-        "a symbolic dimension of an input may have any size",
-        "IR Static shapes",
-        level="warning",
-    ),
+    Rule("dim-forced", "a symbolic dimension of an input may have any size", level="warning"),
 )

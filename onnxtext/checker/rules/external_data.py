@@ -229,33 +229,18 @@ RULES = (
     Rule(
         "external-location-missing",
         "a tensor with external data has a `location`, and no inline data",
-        "proto TensorProto.external_data",
     ),
-    Rule(
-        "external-path-unsafe",
-        "the location is a file below the model's directory",
-        "IR External data",
-    ),
-    Rule("external-file-missing", "the file of external data exists", "checker"),
+    Rule("external-path-unsafe", "the location is a file below the model's directory"),
+    Rule("external-file-missing", "the file of external data exists"),
     Rule(
         "external-range-invalid",
         "offset and length are a range inside the file, with the size of the tensor",
-        "proto TensorProto.external_data",
     ),
-    style_rule(
-        "external-offset-unaligned",
-        "the offset is a multiple of 4096",
-        "proto TensorProto.external_data",
-    ),
-    Rule(
-        "external-checksum",
-        "the SHA-1 of the file equals `checksum`",
-        "proto TensorProto.external_data",
-    ),
+    style_rule("external-offset-unaligned", "the offset is a multiple of 4096"),
+    Rule("external-checksum", "the SHA-1 of the file equals `checksum`"),
     Rule(
         "external-key-unknown",
         "keys are location, offset, length, checksum and basepath, each once",
-        "proto TensorProto.external_data",
         level="warning",
     ),
 )

@@ -179,8 +179,7 @@ RULES = (
     Rule(
         "function-call-arity",
         "calls have all inputs that the function needs, and no extra inputs or outputs",
-        "IR Functions",
     ),
-    Rule("function-call-attribute", "calls match the attributes of the function", "IR Functions"),
-    Rule("function-overload-unknown", "the called overload exists", "IR Functions"),
+    Rule("function-call-attribute", "calls match the attributes of the function"),
+    Rule("function-overload-unknown", "the called overload exists"),
 )

@@ -176,28 +176,21 @@ def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Itera
 
 
 RULES = (
-    Rule("function-name-missing", "functions have names", "proto FunctionProto.name"),
-    Rule("function-domain-missing", "functions have domains", "proto FunctionProto"),
+    Rule("function-name-missing", "functions have names"),
+    Rule("function-domain-missing", "functions have domains"),
     Rule(
         "function-duplicate",
         "no two functions share domain, name and overload; before IR 10, domain and name",
-        "IR Functions",
     ),
-    Rule(
-        "function-attribute-duplicate",
-        "attributes of a function have distinct names",
-        "IR Functions",
-    ),
-    Rule("function-recursive", "functions are not recursive", "proto"),
+    Rule("function-attribute-duplicate", "attributes of a function have distinct names"),
+    Rule("function-recursive", "functions are not recursive"),
     Rule(
         "function-opset-conflict",
         "an operator has the same meaning in the model and in all functions",
-        "proto FunctionProto.opset_import",
     ),
     Rule(
         "function-shadows-operator",
         "functions do not have names of standard operators",
-        "proto",
         level="info",
     ),
     Rule("function-unused", "every function is called", level="lint", needs_valid_syntax=True),

@@ -65,21 +65,15 @@ def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -
 
 
 RULES = (
-    Rule(
-        "initializer-duplicate",
-        "initializers, also sparse ones, have distinct names",
-        "proto GraphProto.sparse_initializer",
-    ),
+    Rule("initializer-duplicate", "initializers, also sparse ones, have distinct names"),
     Rule(
         "initializer-not-input",
         "before IR version 4 every initializer is also an input",
-        "proto Version 4",
         needs_valid_syntax=True,
     ),
     Rule(
         "subgraph-initializer-is-input",
         "no name is both an initializer and an input of a nested graph; before IR version 4 "
         "inputs with initializers come last",
-        "IR Nodes",
     ),
 )

@@ -121,18 +121,12 @@ def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("graph-name-missing", "every graph, also a nested one, has a name", "IR Graphs"),
-    Rule(
-        "value-name-missing",
-        "inputs, outputs, value infos and initializers have names",
-        "proto ValueInfoProto, TensorProto",
-    ),
-    Rule("input-duplicate", "inputs of a graph have distinct names", "IR Graphs"),
+    Rule("graph-name-missing", "every graph, also a nested one, has a name"),
+    Rule("value-name-missing", "inputs, outputs, value infos and initializers have names"),
+    Rule("input-duplicate", "inputs of a graph have distinct names"),
     Rule("output-duplicate", "outputs of a graph have distinct names", level="warning"),
-    Rule("function-input-duplicate", "inputs of a function have distinct names", "IR Functions"),
-    Rule("function-output-duplicate", "outputs of a function have distinct names", "IR Functions"),
-    Rule(
-        "node-name-duplicate", "nodes of a graph have distinct names", "IR Names", level="warning"
-    ),
-    style_rule("name-not-identifier", "names are C90 identifiers", "IR Names"),
+    Rule("function-input-duplicate", "inputs of a function have distinct names"),
+    Rule("function-output-duplicate", "outputs of a function have distinct names"),
+    Rule("node-name-duplicate", "nodes of a graph have distinct names", level="warning"),
+    style_rule("name-not-identifier", "names are C90 identifiers"),
 )

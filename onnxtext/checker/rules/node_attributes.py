@@ -143,10 +143,8 @@ def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
 
 
 RULES = (
-    Rule("attribute-unknown", "nodes have only attributes of their operators", "schema"),
-    Rule(
-        "attribute-required", "required attributes are present", "schema", needs_valid_syntax=True
-    ),
-    Rule("attribute-type", "attributes have the types of the schema", "schema"),
-    Rule("attribute-duplicate", "attributes of a node have distinct names", "IR Attributes"),
+    Rule("attribute-unknown", "nodes have only attributes of their operators"),
+    Rule("attribute-required", "required attributes are present", needs_valid_syntax=True),
+    Rule("attribute-type", "attributes have the types of the schema"),
+    Rule("attribute-duplicate", "attributes of a node have distinct names"),
 )

@@ -273,12 +273,11 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
 
 
 RULES = (
-    Rule("op-type-missing", "a node has an `op_type`", "proto NodeProto"),
-    Rule("node-no-output", "a node has one or more outputs", "IR Graphs"),
+    Rule("op-type-missing", "a node has an `op_type`"),
+    Rule("node-no-output", "a node has one or more outputs"),
     Rule(
         "op-unknown",
         "the operator exists in the imported version, or is a function of the model",
-        "IR Operators, schema",
         needs_valid_syntax=True,
     ),
     Rule(
@@ -287,24 +286,13 @@ RULES = (
         level="info",
         needs_valid_syntax=True,
     ),
-    Rule("op-deprecated", "the operator is not deprecated", "schema, checker"),
+    Rule("op-deprecated", "the operator is not deprecated"),
     Rule(
-        "input-count",
-        "a node has as many inputs as its operator allows",
-        "schema",
-        needs_valid_syntax=True,
+        "input-count", "a node has as many inputs as its operator allows", needs_valid_syntax=True
     ),
     Rule(
-        "output-count",
-        "a node has as many outputs as its operator allows",
-        "schema",
-        needs_valid_syntax=True,
+        "output-count", "a node has as many outputs as its operator allows", needs_valid_syntax=True
     ),
-    Rule(
-        "optional-input-missing",
-        "required inputs are present",
-        "IR Optional",
-        needs_valid_syntax=True,
-    ),
-    Rule("output-empty-required", "required outputs have names", "IR Optional"),
+    Rule("optional-input-missing", "required inputs are present", needs_valid_syntax=True),
+    Rule("output-empty-required", "required outputs have names"),
 )

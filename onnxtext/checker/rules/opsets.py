@@ -182,25 +182,21 @@ RULES = (
     Rule(
         "opset-import-missing",
         "a model imports at least one operator set (from IR version 3 on)",
-        "proto ModelProto.opset_import",
         needs_valid_syntax=True,
     ),
     Rule(
         "opset-import-duplicate",
         "a domain is imported once; a repeated import is an error in functions, "
         "a warning elsewhere",
-        "IR Operator sets, proto",
         level="warning",
     ),
     Rule(
         "opset-version-invalid",
         "versions of operator sets are 1 or more; an unknown version is a warning",
-        "proto OperatorSetIdProto",
     ),
     Rule(
         "opset-domain-not-imported",
         "the domain of every node is imported by its model",
-        "IR Operators",
         needs_valid_syntax=True,
     ),
     Rule(
@@ -209,9 +205,5 @@ RULES = (
         level="lint",
         needs_valid_syntax=True,
     ),
-    Rule(
-        "function-opset-missing",
-        "a function imports the domain of each of its nodes",
-        "IR Functions",
-    ),
+    Rule("function-opset-missing", "a function imports the domain of each of its nodes"),
 )

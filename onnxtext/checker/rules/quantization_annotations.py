@@ -54,7 +54,6 @@ RULES = (
     Rule(
         "quantization-annotation",
         "annotations have known keys, and name tensors that exist",
-        "proto TensorAnnotation",
         needs_valid_syntax=True,
     ),
 )

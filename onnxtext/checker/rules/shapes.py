@@ -179,11 +179,9 @@ RULES = (
     Rule(
         "shape-mismatch",
         "operators accept the shapes, and declared shapes agree with inferred ones",
-        "IR Static shapes",
     ),
     Rule(
         "onnx-inference-failed",
         "the shape inference of onnx neither crashes nor exceeds its limits",
-        "schema",
     ),
 )

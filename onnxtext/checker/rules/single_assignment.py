@@ -91,11 +91,10 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("value-redefined", "a name has one definition in a graph (SSA)", "IR Nodes"),
+    Rule("value-redefined", "a name has one definition in a graph (SSA)"),
     Rule(
         "value-shadows-outer",
         "a nested graph does not shadow names of outer graphs; up to IR version 8, inputs and "
         "initializers cause only a warning",
-        "IR Nodes",
     ),
 )

@@ -121,15 +121,10 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(
-        "tensor-value-range",
-        "entries are in the range of the element type",
-        "proto TensorProto.int32_data",
-    ),
+    Rule("tensor-value-range", "entries are in the range of the element type"),
     Rule(
         "tensor-string-utf8",
         "strings are UTF-8 without byte order mark and final NUL",
-        "proto",
         level="warning",
     ),
 )

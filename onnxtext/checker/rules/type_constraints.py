@@ -22,6 +22,5 @@ RULES = (
     Rule(
         "type-mismatch",
         "types satisfy the operator's constraints; a type variable has one type in a node",
-        "IR Nodes, schema",
     ),
 )

@@ -328,21 +328,18 @@ RULES = (
     Rule(
         "value-undefined",
         "a node uses only inputs, initializers, outputs of nodes, or outer values",
-        "IR Nodes",
         needs_valid_syntax=True,
     ),
-    Rule("node-order", "nodes are in topological order", "IR Nodes", needs_valid_syntax=True),
-    Rule("graph-cycle", "nodes do not form cycles", "IR Nodes"),
+    Rule("node-order", "nodes are in topological order", needs_valid_syntax=True),
+    Rule("graph-cycle", "nodes do not form cycles"),
     Rule(
         "graph-output-undefined",
         "every output of a graph is defined in that graph",
-        "IR Nodes, checker",
         needs_valid_syntax=True,
     ),
     Rule(
         "function-output-undefined",
         "every output of a function is defined in its body",
-        "IR Functions",
         needs_valid_syntax=True,
     ),
 )

@@ -168,19 +168,16 @@ RULES = (
     Rule(
         "value-info-duplicate",
         "`value_info` has at most one entry for a value; a repeated equal entry is a warning",
-        "proto GraphProto.value_info",
     ),
     Rule(
         "value-info-unknown",
         "`value_info` names existing values; an unknown name is an error in functions, "
         "a warning elsewhere",
-        "proto FunctionProto.value_info",
         level="warning",
         needs_valid_syntax=True,
     ),
     Rule(
         "value-info-conflict",
         "declarations of a value agree with each other and with the initializer's data",
-        "IR Graphs",
     ),
 )
