@@ -53,15 +53,19 @@ def sizes_fit_by_kind(subject: CheckedModel) -> bool:
     return kinds is not None and kinds.symbols.consistent
 
 
+@cache_in_memo
 def types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
     """Propagate types by kind; return the types of all values, by `id(scope)` and value name.
 
-    Return None if `fits_by_kind` is False, or if types may depend on the elements of tensors.
+    Return None if `fits_by_kind` is False, if types may depend on the elements of tensors, or if a
+    type is incomplete.
     """
     kinds = _propagate(subject)
     if kinds is None or kinds.depends_on_values:
         return None  # `ShapeInference` infers more where types depend on values
-    return {id(scope): kinds.types_in(scope) for scope in subject.scopes}
+    found = {id(scope): kinds.types_in(scope) for scope in subject.scopes}
+    distinct = {id(type): type for types in found.values() for type in types.values()}
+    return found if all(map(_is_full, distinct.values())) else None
 
 
 @cache_in_memo
@@ -105,7 +109,7 @@ def _may_fit(subject: CheckedModel) -> bool:
     return True
 
 
-def is_full(type: Type) -> bool:
+def _is_full(type: Type) -> bool:
     """Whether a type is a tensor type with known element type, rank and dimensions.
 
     A symbol is a known dimension.

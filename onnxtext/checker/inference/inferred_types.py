@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import cache
 
 from onnxtext.ast.types import Type
-from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
-from onnxtext.checker.inference.check_by_kind import is_full, types_by_kind
+from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.inference.check_by_kind import types_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.shape_inference import ShapeInference
@@ -24,7 +24,7 @@ def inferred_types(subject: CheckedModel) -> dict[int, dict[str, Type]]:
     """
     if subject.is_recursive:
         return {}
-    by_kind = _full_types_by_kind(subject)
+    by_kind = types_by_kind(subject)
     if by_kind is not None:
         return by_kind
     visits = ShapeInference.of(subject).visits
@@ -43,7 +43,7 @@ def inferred_type_texts(subject: CheckedModel) -> dict[int, dict[str, str]]:
     spelled = cache(spell_type)  # most values share a few types
     without_shapes = cache(_without_shapes)
     types_by_scope = inferred_types(subject)
-    elements = {} if _full_types_by_kind(subject) else TypeInference.of(subject).visits
+    elements = {} if types_by_kind(subject) else TypeInference.of(subject).visits
     result: dict[int, dict[str, str]] = {}
     for scope in subject.scopes:
         if scope.original.at < 0:
@@ -79,11 +79,3 @@ def _without_shapes(text: str) -> str:
     """Return a type in schema spelling as text without shapes, such as `seq(float[])`."""
     type = type_of(text)
     return text if type is None else spell_type(type)
-
-
-@cache_in_memo
-def _full_types_by_kind(subject: CheckedModel) -> dict[int, dict[str, Type]] | None:
-    """Return the result of `types_by_kind`; None if any type is unknown or incomplete."""
-    found = types_by_kind(subject)
-    distinct = {id(type): type for types in (found or {}).values() for type in types.values()}
-    return found if all(map(is_full, distinct.values())) else None
