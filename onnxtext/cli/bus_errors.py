@@ -32,7 +32,7 @@ def _end(signal_number: int) -> None:
     """Remove temporary files, report which file was truncated, and end the process."""
     try:
         files.remove_temporary_files()
-        names = [name for name, size in files.mapped.items() if _is_shorter(name, size)]
+        names = [name for name, old in files.mapped.items() if _is_shorter(name, old.st_size)]
         named = ", ".join(names) or "a file"
         plain_error(f"cannot read {named}: it was truncated while it was being read")
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.files import is_same, name_of, reason_of
+from onnxtext.io.files import check_mapped, is_same, name_of, reason_of
 
 
 class CommandError(Exception):
@@ -41,6 +41,16 @@ def read_errors(default: str | Path) -> Iterator[None]:
     except OSError as error:
         message = f"cannot read {name_of(error, default)}: {reason_of(error)}"
         raise CommandError("cannot-read", message) from None
+
+
+def check_inputs() -> None:
+    """Check that no input changed since it was mapped into memory.
+
+    Raises:
+        CommandError: an input has changed.
+    """
+    with read_errors(""):
+        check_mapped()
 
 
 def terminal_error() -> CommandError:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from onnxtext.cli.command_errors import (
     CommandError,
+    check_inputs,
     check_not_overwritten,
     exists_error,
     io_errors,
@@ -23,7 +24,7 @@ from onnxtext.cli.named_files import ConversionJob, plan_jobs
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import read_file, write_stdout
-from onnxtext.io.files import holds_pieces, is_same, replace_file
+from onnxtext.io.files import holds_pieces, is_same, mapped, replace_file
 from onnxtext.io.path_safety import unsafe_reason
 from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
@@ -97,9 +98,11 @@ def run(
 def _convert(conversion: Conversion, force: bool, job: ConversionJob, progress: Progress) -> None:
     """Convert one input and write the output; never overwrite an input or another output."""
     _check_output(conversion, job)
+    mapped.clear()
     result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
         write_stdout(result.pieces)
+        check_inputs()
     else:
         if result.beside is not None:
             _check_weights(job, result, result.beside.base / result.beside.place.path)
@@ -233,6 +236,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
                 for piece in pieces:
                     file.write(piece)
                     written(len(piece))
+        check_inputs()  # the pieces may be parts of mapped files
         for file in opened:
             file.flush()
             with contextlib.suppress(OSError):  # pipes and devices do not support fsync

@@ -42,7 +42,7 @@ def _run(arguments: list[str]) -> int:
     # These imports are slow. They are in this function so that `main` handles Ctrl-C during them.
     import click
 
-    from onnxtext.cli.command_errors import CommandError
+    from onnxtext.cli.command_errors import CommandError, check_inputs
     from onnxtext.cli.group import group
     from onnxtext.cli.report import ERROR_STATUS, discard_stream, internal_error, plain_error
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
@@ -60,6 +60,8 @@ def _run(arguments: list[str]) -> int:
         return ERROR_STATUS
     try:
         status = group.main(arguments, "onnxtext", standalone_mode=False)
+        if arguments[:1] not in (["lsp"], ["git"]):  # they run long, and files may change meanwhile
+            check_inputs()
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.ClickException as error:
@@ -84,7 +86,12 @@ def _run(arguments: list[str]) -> int:
             plain_error(str(error))
         return ERROR_STATUS
     except Exception as error:
-        internal_error(error)
+        try:
+            check_inputs()
+        except CommandError as changed:
+            plain_error(str(changed))
+        else:
+            internal_error(error)
         return ERROR_STATUS
     return status if isinstance(status, int) else 0
 

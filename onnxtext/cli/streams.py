@@ -9,7 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
-from onnxtext.cli.command_errors import CommandError, exists_error, io_errors, terminal_error
+from onnxtext.cli.command_errors import (
+    CommandError,
+    check_inputs,
+    exists_error,
+    io_errors,
+    terminal_error,
+)
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.report import discard_stream, write_stderr
 from onnxtext.io.files import has_content, read_input, read_stream, write_atomically
@@ -112,8 +118,10 @@ def write_output(path: Path | None, data: bytes, *, force: bool) -> None:
 
     Raises:
         CommandError: the file has other content and `force` is False; the output cannot be
-            written; or a binary model would be written to a terminal.
+            written; an input has changed since it was read; or a binary model would be written to
+            a terminal.
     """
+    check_inputs()
     if path is None:
         if is_terminal(sys.stdout) and looks_binary(data):
             raise terminal_error()

@@ -17,8 +17,8 @@ _CHUNK = 1 << 20
 _MAPPED = 1 << 20
 """Minimum size in bytes of a file that is mapped into memory."""
 
-mapped: dict[str, int] = {}
-"""The size in bytes of each file that was mapped into memory, by its name."""
+mapped: dict[str, os.stat_result] = {}
+"""The status of each file when it was mapped into memory, by its name."""
 
 before_mapping: Callable[[], object] = int
 """Called before a file is mapped; the command line installs a handler of SIGBUS here.
@@ -163,7 +163,44 @@ def read_input(path: Path, *, maps: bool = False) -> bytes:
         if maps and status.st_size >= _MAPPED:
             content: Any = map_file(file, path)
             return content  # type: ignore[no-any-return]
-        return file.read()
+        return read_regular(file, path)
+
+
+def read_regular(file: BinaryIO, path: Path) -> bytes:
+    """Return the content of a regular file, opened for reading.
+
+    Raises:
+        OSError: the file cannot be read, or changed meanwhile.
+    """
+    before = os.fstat(file.fileno())
+    content = file.read()
+    _check_unchanged(path, before, os.fstat(file.fileno()))
+    return content
+
+
+def _check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise OSError(errno.EBUSY, "it changed while it was being read", os.fspath(path))
+
+
+def check_mapped() -> None:
+    """Check that nobody wrote into a mapped file since it was mapped.
+
+    A file may have been removed or replaced by another: the mapped content stays. A file that has
+    changed is removed from `mapped`, so that it is reported once.
+
+    Raises:
+        OSError: a file has changed.
+    """
+    for path, before in list(mapped.items()):
+        try:
+            after = os.stat(path)  # noqa: PTH116 - the key of `mapped` is a str
+        except OSError:
+            continue
+        if os.path.samestat(before, after):
+            del mapped[path]
+            _check_unchanged(path, before, after)
+            mapped[path] = before
 
 
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
@@ -177,8 +214,9 @@ def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
         OSError: the file cannot be mapped.
     """
     before_mapping()
+    status = os.fstat(file.fileno())
     content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    mapped[os.fspath(path)] = len(content)
+    mapped[os.fspath(path)] = status
     return content
 
 

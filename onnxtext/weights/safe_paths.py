@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 
-from onnxtext.io.files import map_file, name_of
+from onnxtext.io.files import map_file, name_of, read_regular
 from onnxtext.io.path_safety import leads_out
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
 
@@ -90,4 +90,4 @@ def view_file(path: Path) -> memoryview:
                 # Too many files are open, or this file cannot be mapped: read it instead.
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
                     raise
-        return memoryview(file.read())
+        return memoryview(read_regular(file, path))

@@ -8,13 +8,20 @@ import signal
 import stat
 import subprocess
 import sys
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
 import onnx.numpy_helper
 import pytest
 
-from onnxtext.io.files import has_content, replace_file, replace_path, write_atomically
+from onnxtext.io.files import (
+    has_content,
+    read_regular,
+    replace_file,
+    replace_path,
+    write_atomically,
+)
 from tests.cli.command import TEXT, binary, names, run, run_patched
 
 
@@ -173,39 +180,80 @@ def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> No
     assert result.st_mode == usual.st_mode
 
 
-TRUNCATED = """
+CHANGED = """
 import os
+import sys
 from pathlib import Path
 
-import numpy as np
-import onnx.numpy_helper
 from onnxtext.cli import main, streams
 from onnxtext.io import files
 
 made = files.replace_file(Path("made"))
 
-def read_and_truncate(path, **options):
+def read_and_change(path, **options):
     data = files.read_input(path, **options)
     made.__enter__().write(b"half")
-    os.truncate(path, 1000)
+    CHANGE
     return data
 
-streams.read_input = read_and_truncate
+streams.read_input = read_and_change
 main.main()
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="mapped files do not shrink here")
-def test_an_input_that_is_truncated_is_an_error(tmp_path: Path) -> None:
+def _run_with_change(directory: Path, change: str, *arguments: str) -> tuple[int, str]:
+    """Run a command in a directory with a large model, which changes after it was read."""
     weights = np.zeros(1 << 20, np.float32)
     tensor = onnx.numpy_helper.from_array(weights, "w")
     model = onnx.ModelProto(graph=onnx.GraphProto(initializer=[tensor]))
-    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    command = [sys.executable, "-c", TRUNCATED, "from-binary", "m.onnx"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.stderr == "error: cannot read m.onnx: it was truncated while it was being read\n"
-    assert done.returncode == 2
+    (directory / "m.onnx").write_bytes(model.SerializeToString())
+    command = [sys.executable, "-c", CHANGED.replace("CHANGE", change), *arguments]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="mapped files do not shrink here")
+def test_an_input_that_is_truncated_is_an_error(tmp_path: Path) -> None:
+    said = "error: cannot read m.onnx: it was truncated while it was being read\n"
+    change = "os.truncate(path, 1000)"
+    assert _run_with_change(tmp_path, change, "from-binary", "m.onnx") == (2, said)
     assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("from-binary", "m.onnx"),
+        ("from-binary", "m.onnx", "-o", "-"),
+        ("show", "m.onnx"),
+        ("view", "m.onnx", "-o", "m.html"),
+    ],
+)
+def test_an_input_that_changes_while_it_is_read_is_an_error(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    status, said = _run_with_change(tmp_path, "os.utime(path, ns=(0, 0))", *arguments)
+    assert status == 2
+    assert "cannot read m.onnx: it changed while it was being read" in said
+    assert {path.name for path in tmp_path.iterdir() if path.suffix} == {"m.onnx"}
+
+
+def test_an_input_that_is_replaced_while_it_is_read_keeps_its_content(tmp_path: Path) -> None:
+    change = "path.unlink(); path.write_bytes(b'other')"
+    assert _run_with_change(tmp_path, change, "from-binary", "m.onnx") == (0, "")
+
+
+def test_a_small_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    class Growing(FileIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            with path.open("ab") as file:
+                file.write(b"x")
+            return super().read(size)
+
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"some")
+    with Growing(path) as file, pytest.raises(OSError, match="it changed while it was being read"):
+        read_regular(file, path)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
