@@ -22,6 +22,7 @@ int64[2] four_by_four = [4, 4],
 int64[2] to_rows = [-1, 4],
 int64[1] flat_20 = [20],
 int64[1] flat_24 = [24],
+int64[5] labels_5 = [0, ...],
 int64[2] parts = [2, 3],
 int64[2] keep_2 = [0, -1],
 int64[4] pads = [1, 0, 1, 0],
@@ -65,6 +66,8 @@ IMPOSSIBLE = {
     "Flatten": f"{FOUR}\nt = Flatten (n3)\nv = Gemm <transA = 1> (t, rows_5)",
     "Concat": f"{FOUR}\nv = Concat <axis = 1> (n3, rows_5)",
     "Concat adds": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, five)",
+    "broadcasting of a multiple": f"{FOUR}\nt = Concat <axis = 0> (n, n)\nv = Add (t, six)",
+    "the labels of a loss": f"{FOUR}\nv = NegativeLogLikelihoodLoss (n3, labels_5)",
     "Concat, declared": "float[N] t = Concat <axis = 0> (n, six)",
     "Reshape": f"{FOUR}\nv = Reshape (n, flat_20)",
     "Reshape of a matrix": "u = Reshape (x, flat_20)\nv = Reshape (x, flat_24)",
@@ -154,6 +157,21 @@ def test_contradictory_sizes_are_explained_by_two_places(name: str) -> None:
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_consistent_sizes_are_not_found(name: str) -> None:
     assert not codes(symbolic(POSSIBLE[name])) - {"dim-forced"}
+
+
+@pytest.mark.parametrize("size", [2, 5])
+def test_a_multiple_that_is_broadcast_cannot_be_1(size: int) -> None:
+    source = text(
+        "t = Concat <axis = 0> (n, n)\ny = Add (t, x)",
+        inputs=f"float[N] n, float[{size}] x",
+        outputs="float[?] y",
+    )
+    (finding,) = onnxtext.check(source)
+    wanted = {
+        2: "the dimension `N` must be 1: `Add` accepts no other size",
+        5: "`2*N` must equal `5`, but no size of `N` allows it",
+    }
+    assert finding.message == wanted[size]
 
 
 def test_the_labels_show_both_sizes() -> None:

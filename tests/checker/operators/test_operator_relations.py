@@ -27,6 +27,7 @@ i = Constant <value_ints = [3, 3]> ()
 b = Constant <value_ints = [2, 2]> ()
 y = Col2Im {}(x, i, b)\
 """
+RESHAPED = "s = Constant <value_ints = [0, 8]> ()\ny = Reshape <allowzero = 1> (x, s)"
 DEFORMED = "float[1, 1, 4, 4] x, float[1, 1, 3, 3] w"
 HEADS = "float[2, 3, 8] x, float[2, 3, 2] c"
 
@@ -140,6 +141,8 @@ WRONG: dict[Case, str] = {
         "the size of `s` is 1, but the size of `a` is 2",
     ("y, z = Split (x, s)", "float[4] x, int64[3] s", 13): "`s` has 3 entries, but the node has 2",
     ("y, z = Split (x, s)", "float[4] x, int64[1] s", 18): "`s` has 1 entry, but the node has 2",
+    ("s = Constant <value = int64[1, 2] [2, 2]> ()\ny, z = Split (x, s)", "float[4] x", 13):
+        "`s` has 2 dimensions, but the operator needs 1",
     ("z = SplitToSequence (x, s)\ny = SequenceLength (z)", "float[4] x, int64[2, 2] s", 11):
         "has 2 dimensions, but the operator needs 0 or 1",
     ("k = Constant <value_int = 4> ()\nn = Identity (k)\ny = STFT (x, n, w, n)",
@@ -151,6 +154,8 @@ WRONG: dict[Case, str] = {
         "a size is -4, but sizes must not be negative",
     ("y = ScatterND (x, i, u)", "float[2, 4] x, int64 i, float[4] u", 18):
         "`i` has 0 dimensions, but the operator needs 1 or more",
+    (RESHAPED, "float[2, 4] x", 14):
+        "`x` is 8, but the number of elements of the new shape is 0",
     ("y = SoftmaxCrossEntropyLoss (x, t)", "float[2] x, int64 t", 13): "needs 2 or more",
     ("y = SoftmaxCrossEntropyLoss (x, t, w)", "float[2, 3] x, int64[2] t, float[2] w", 13):
         "the size of `w` is 2, but the number of classes is 3",
@@ -191,6 +196,7 @@ RIGHT: tuple[Case, ...] = (
     ("y = GatherND <batch_dims = 1> (x, i)", "float[2, 3] x, int64[2, 1] i", 13),
     ('y = Einsum <equation = ",i->i"> (s, x)', "float s, float[3] x", 12),
     ("y = MatMulInteger (x, x, , z)", "uint8[3, 2, 2] x, uint8[3, 1, 2] z", 10),
+    (RESHAPED, "float[3, 0] x", 14),
     ("y = MaxUnpool <kernel_shape = [2, 2]> (x, i)", "float[1, 1, 2, 2] x, int64[1, 1, 2, 2] i",
      11),
     ("y = MeanVarianceNormalization (x)", "float[2, 2] x", 13),

@@ -322,9 +322,11 @@ DOMAINS = frozenset(("", ml_operators.DOMAIN))
 OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **{name: first_output(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
+    **dict.fromkeys(
+        ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"), normalization.cross_entropy
+    ),
     "Attention": standard_attention,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
-    "SoftmaxCrossEntropyLoss": normalization.cross_entropy,
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top_k,
     **ml_operators.LEARNING,

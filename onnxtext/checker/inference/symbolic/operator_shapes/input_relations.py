@@ -24,7 +24,6 @@ from onnxtext.checker.inference.symbolic.operator_shapes.einsum import require_e
 from onnxtext.checker.inference.symbolic.operator_shapes.images_and_signals import (
     IMAGES_AND_SIGNALS,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.normalization import require_class_weights
 from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.plurals import count_noun
@@ -229,7 +228,7 @@ def _split(call: OperatorCall) -> None:
         count = count_noun(outputs, "output")
         call.reject(f"`num_outputs` is {declared}, but the node has {count}")
     parts = call.shape(1)
-    if parts is None or call.value(1) is not None or not call.has_rank(1, 1):
+    if parts is None or not call.has_rank(1, 1) or call.value(1) is not None:
         return
     # `split` need not cover outputs at the end that have no name.
     named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
@@ -356,7 +355,6 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "Einsum": require_equation,
     "GroupNormalization": _group_normalization,
     "MeanVarianceNormalization": _mean_variance,
-    "NegativeLogLikelihoodLoss": require_class_weights,
     "NonMaxSuppression": _non_max_suppression,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,

@@ -54,22 +54,15 @@ def along_last_axis(call: OperatorCall) -> SymbolicShape:
     return call.shape(0)
 
 
-def require_class_weights(call: OperatorCall) -> None:
-    """Require the weights of a loss to have one entry per class.
-
-    The number of classes is the size of dimension 1 of the scores.
-    """
-    call.require_vector(2, call.dim(0, 1), "the number of classes")
-
-
 def cross_entropy(call: OperatorCall) -> Shapes:
-    """Check the shapes of the labels and weights of `SoftmaxCrossEntropyLoss`.
+    """Check the shapes of the labels and weights of a loss.
 
-    Each score vector along dimension 1 of the scores has one label. The result is (): this function
-    infers no output shapes.
+    Each score vector along dimension 1 of the scores has one label. The size of this dimension is
+    the number of classes; each class has one weight. The result is (): this function infers no
+    output shapes.
     """
     scores, labels = call.shape(0), call.shape(1)
-    require_class_weights(call)
+    call.require_vector(2, call.dim(0, 1), "the number of classes")
     if not call.has_min_rank(2):
         return ()
     if scores and labels is not None and call.has_rank(1, len(scores) - 1):

@@ -148,7 +148,9 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         call.reject(f"the shape is [{shown}]; {rule}")
         return None
     if call.integer("allowzero", 0) and 0 in target:
-        return None
+        if shape is not None:
+            _equal_products(call, shape, target)
+        return target
     # A symbolic size that may be -1 (inferred) or 0 (copied from the input) becomes unknown.
     target = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in target])  # fmt: skip

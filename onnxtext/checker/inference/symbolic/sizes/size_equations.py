@@ -9,6 +9,7 @@ group is restricted to two numbers: 1 and 8.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from math import gcd
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
@@ -286,12 +287,14 @@ class SizeEquations:
             self.conflicts.append(SizeConflict(names[0], sizes, (place,), joined))
 
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
-        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
-
-        Ignore a dimension that is neither a symbol nor a symbol plus a number.
-        """
+        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`."""
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place, exact=size == 1)
+            return
+        terms = terms_of(extent)
+        constant = terms.pop((), 0)
+        if (1 - constant) % gcd(*terms.values()):  # `2*N` is never 1
+            self.equal(extent, size, place)
 
     def _choice(self, root: str) -> _Choice | None:
         cached = self._choices.get(root)
