@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
-from onnxtext.ast.types import Dim, TensorType, Type
+from onnxtext.ast.types import Dim, SequenceType, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.symbolic.sizes.quotients import maximum_of
@@ -54,10 +54,13 @@ def common_type(left: Type | None, right: Type | None) -> Type | None:
 
     Dimensions that differ become unknown; the shape becomes unknown if the ranks differ. Return
     None if a type is unknown. Also return None for two different types, unless both are tensor
-    types with the same element type.
+    types with the same element type, or types of sequences of such tensors.
     """
     if left == right:
         return left
+    if isinstance(left, SequenceType) and isinstance(right, SequenceType):
+        element = common_type(left.element, right.element)
+        return None if element is None else replace(left, element=element)
     if not isinstance(left, TensorType) or not isinstance(right, TensorType):
         return None
     if left.element != right.element:

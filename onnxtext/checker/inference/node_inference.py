@@ -140,7 +140,7 @@ class NodeInference:
             return answer
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
         found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
-        return _correct_types(node, found)
+        return _correct_types(signature, node, found)
 
 
 @cache_in_memo
@@ -213,11 +213,16 @@ def is_misinferred(node: Node) -> bool:
     return _with_default(node) is not node or _has_wrong_rank(node) or _has_wrong_sizes(node)
 
 
-def _correct_types(node: Node, types: Types) -> Types:
-    """Remove from the output types of a node the shapes and sizes that onnx infers wrongly."""
-    if _has_wrong_rank(node):
+def _correct_types(signature: Signature, node: Node, types: Types) -> Types:
+    """Remove from the output types of a node the shapes and sizes that onnx infers wrongly.
+
+    For version 10 of `Slice`, onnx infers that a symbolic dimension keeps its size. For `Loop`, it
+    infers that the tensors in a carried sequence keep the shape that they have at first.
+    """
+    if node.op_type == "Loop" or _has_wrong_rank(node):
         return tuple(map(without_shape, types))
-    return tuple(map(without_sizes, types)) if _has_wrong_sizes(node) else types
+    keeps_symbols = node.op_type == "Slice" and signature.since == 10
+    return tuple(map(without_sizes, types)) if keeps_symbols or _has_wrong_sizes(node) else types
 
 
 def _clamp_version(version: int) -> int:

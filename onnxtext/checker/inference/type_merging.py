@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
@@ -16,6 +16,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols as sym
 
 Types = tuple[Type | None, ...]
 """The types of the inputs or outputs of a node or body; None where unknown."""
+T = TypeVar("T", bound=Type | None)
 
 
 def given_types(node: Node, inputs: list[Type | None]) -> Types:
@@ -30,8 +31,13 @@ def given_types(node: Node, inputs: list[Type | None]) -> Types:
     return ()
 
 
-def without_shape(type: Type | None) -> Type | None:
-    """Return a tensor type without its shape, and any other type unchanged."""
+def without_shape(type: T) -> T:
+    """Return a tensor type, or the type of a sequence of tensors, without its shape.
+
+    Return any other type unchanged.
+    """
+    if isinstance(type, SequenceType):
+        return replace(type, element=without_shape(type.element))
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
 

@@ -212,6 +212,33 @@ def test_computed_shapes_are_followed(name: str) -> None:
     assert inferred(nodes)["y"].replace('"', "") == wanted
 
 
+WRONG_IN_ONNX = {
+    # node, opset: the output type; onnx infers the symbol or the numbers of the first input
+    ("y = Slice (n, a, b)", 10): 'float["max(0, N - 1)"]',
+    ("y = Slice (n, a, b)", 11): 'float["max(0, N - 1)"]',
+    ("s = SequenceConstruct (x)\nt = Loop <body = l (int64 i, bool g, q) => (bool h, r) "
+     "{ h = Identity (g)\n r = SequenceInsert (q, z) }> (k, c, s)\ny = SequenceAt (t, k)", 13):
+        "float[?, ?]",
+    ("s = SequenceConstruct (x)\nt = Loop <body = l (int64 i, bool g, q) => (bool h, r) "
+     "{ h = Identity (g)\n r = SequenceInsert (q, x) }> (k, c, s)\ny = SequenceAt (t, k)", 13):
+        "float[2, 3]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG_IN_ONNX)
+def test_types_that_onnx_infers_wrongly_are_corrected(case: tuple[str, int]) -> None:
+    source = text(
+        case[0],
+        inputs="float[N] n, float[2, 3] x, float[N, 4] z, int64 k, bool c",
+        values="int64[1] a = {1}, int64[1] b = {99999999999}",
+        outputs="y",
+        opsets=str(case[1]),
+    )
+    subject, _ = run_rules(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == WRONG_IN_ONNX[case]
+
+
 def test_a_declared_name_that_looks_like_a_sum_is_that_sum() -> None:
     source = text(
         "y = Concat <axis = 0> (p, t)\nz = Add (y, m)",
