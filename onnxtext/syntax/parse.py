@@ -11,7 +11,7 @@ from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.select_core import core
 from onnxtext.source import Source, Span
-from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected
 from onnxtext.syntax.parser.parser import Parser
 
@@ -22,28 +22,29 @@ _MAX_FIXED_MARKS = 3
 """Maximum number of wrong marks, such as quotes, that are fixed to find the errors after them."""
 
 
-def parse_model(source: Source) -> Model:
-    """Parse a model.
+def parse_model(source: Source, max_errors: int = MAX_SEMANTIC_ERRORS) -> Model:
+    """Parse a model; after `max_errors` errors, parsing stops.
 
     Raises:
         OnnxTextError: the text has errors.
     """
-    model: Model = parse_start(source, "model")
+    model: Model = parse_start(source, "model", max_errors)
     return model
 
 
-def parse_fragment(source: Source, kind: str) -> Fragment:
+def parse_fragment(source: Source, kind: str, max_errors: int = MAX_SEMANTIC_ERRORS) -> Fragment:
     """Parse a fragment: a text with a part of a model, such as one node.
 
     Args:
         source: the text.
         kind: `graph`, `function`, `node`, `nodes`, `value_info`, `attribute`, `type`, `tensor`,
             `entry` or `record`.
+        max_errors: the maximum number of errors; then parsing stops.
 
     Raises:
         OnnxTextError: the text has errors.
     """
-    fragment: Fragment = parse_start(source, f"{kind}_fragment")
+    fragment: Fragment = parse_start(source, f"{kind}_fragment", max_errors)
     return fragment
 
 
@@ -59,37 +60,43 @@ def try_function(source: Source) -> Fragment | None:
     return fragment
 
 
-def parse_start(source: Source, start: str) -> Any:
+def parse_start(source: Source, start: str, max_errors: int = MAX_SEMANTIC_ERRORS) -> Any:
     """Parse a text from a start rule of the grammar, such as `model` or `node_fragment`.
+
+    After `max_errors` errors, parsing stops.
 
     Raises:
         OnnxTextError: the text has errors.
     """
-    value, diagnostics = parse_partial(source, start)
+    value, diagnostics = parse_partial(source, start, max_errors)
     if diagnostics:
         raise OnnxTextError(*diagnostics)
     return value
 
 
-def parse_partial(source: Source, start: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+def parse_partial(
+    source: Source, start: str, max_errors: int = MAX_SEMANTIC_ERRORS
+) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Parse a text from a start rule, such as `model`, and recover from its errors.
+
+    After `max_errors` errors, parsing stops.
 
     Returns:
         The value of the start rule without the invalid statements, and the diagnostics of the
         errors in text order. The value is None if too little of the text could be parsed.
     """
-    value, diagnostics = _parse(source, start)
+    value, diagnostics = _parse(source, start, max_errors)
     if diagnostics and any(item.fix is not None for item in diagnostics):
         from onnxtext.syntax.recovery.fixed_texts import with_verified_fixes
 
         diagnostics = with_verified_fixes(
-            source, diagnostics, lambda fixed: _parse(fixed, start)[1]
+            source, diagnostics, lambda fixed: _parse(fixed, start, max_errors)[1]
         )
     return value, diagnostics
 
 
 def _parse(
-    source: Source, start: str, marks: int = _MAX_FIXED_MARKS
+    source: Source, start: str, max_errors: int, marks: int = _MAX_FIXED_MARKS
 ) -> tuple[Any, tuple[Diagnostic, ...]]:
     """Parse a text as `parse_partial` does, but do not verify the fixes.
 
@@ -101,6 +108,7 @@ def _parse(
     parser = _make_parser(source.text, start)
     errors: list[SemanticError] = []
     parser.machine.semantic_errors = errors
+    parser.machine.max_errors = max_errors
     with paused_collector():
         try:
             value = parser.parse()
@@ -118,7 +126,7 @@ def _parse(
             source,
             diagnostics[-1],
             recovery.replaced,
-            lambda fixed: _parse(fixed, start, marks - 1)[1],
+            lambda fixed: _parse(fixed, start, max_errors, marks - 1)[1],
         )
     parser.recover = None  # break a reference cycle, which only the garbage collector would free
     return (None if value is ERROR_NODE else value), tuple(diagnostics)

@@ -195,6 +195,12 @@ def test_more_syntax_errors_than_the_parser_reports_are_fixed() -> None:
     assert fixed(wrong) == (right, ("write `=` [wrong-mark]",) * 251)
 
 
+def test_errors_without_a_safe_fix_do_not_hide_later_errors() -> None:
+    unclear = "\n".join(f"y{i} = Add (a a, x)" for i in range(150))
+    right = text(f"{unclear}\ny = Neg (x)")
+    assert fixed(right.replace(" = Neg", " := Neg")) == (right, ("write `=` [wrong-mark]",))
+
+
 def test_fixes_that_leave_as_many_syntax_errors_are_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

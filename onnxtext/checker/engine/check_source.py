@@ -26,6 +26,7 @@ from onnxtext.model_arguments import read_model_argument
 from onnxtext.plurals import with_article
 from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.source import Source
+from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 
 
 def check_any(
@@ -203,12 +204,14 @@ def _fragment_errors(fragment: Fragment, source: Source) -> list[Diagnostic]:
     return []
 
 
-def parse_any(source: Source) -> Model | Fragment:
+def parse_any(source: Source, max_errors: int = MAX_SEMANTIC_ERRORS) -> Model | Fragment:
     """Parse a text as a model or, if it is only a graph, a function or nodes, as a fragment.
 
     Some texts are valid both as a model and as a fragment. A text without header and sections
     becomes a graph. A text becomes a function if its header has a domain but no `ir_version`, and
     its inputs and outputs have no types.
+
+    After `max_errors` errors, parsing stops.
 
     Raises:
         OnnxTextError: the text can be parsed neither as a model nor as a fragment. If it starts
@@ -219,7 +222,7 @@ def parse_any(source: Source) -> Model | Fragment:
 
     parsed: Model | OnnxTextError
     try:
-        parsed = parse_model(source)
+        parsed = parse_model(source, max_errors)
         maybe_function = looks_like_function(parsed)
     except OnnxTextError as error:
         parsed = error
@@ -231,7 +234,7 @@ def parse_any(source: Source) -> Model | Fragment:
         return Fragment(parsed.graph, parsed.presence) if _is_graph(parsed, source.text) else parsed
     start = _after_decorators(source.text)
     if _NODE.match(source.text, start) is not None and _HEADER.search(source.text) is None:
-        return parse_fragment(source, "nodes")
+        return parse_fragment(source, "nodes", max_errors)
     raise parsed
 
 

@@ -21,10 +21,12 @@ from onnxtext.diagnostics.model import apply_edits, safe_fixes
 from onnxtext.io.text_or_binary import decode_text
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
-from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 
 _MAX_ROUNDS = 100
 """The maximum number of rounds; each round applies all repairs that do not conflict."""
+
+_MAX_SYNTAX_ERRORS = 10_000
+"""The maximum number of syntax errors to find in one round."""
 
 _UNCERTAIN = ("import", "rename")
 """The kinds of repairs that may be wrong, and so may cause new errors."""
@@ -65,8 +67,8 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
         text = decode_text(data, name)
         try:
             checked = _check(text, name, options)
-        except OnnxTextError as error:
-            text, done = _fix_syntax(text, name, error.diagnostics)
+        except OnnxTextError:
+            text, done = _fix_syntax(text, name)
             checked = _check(text, name, options)
         # A repair may reveal another: a node with a corrected name may be out of order.
         for _ in range(_MAX_ROUNDS):
@@ -79,12 +81,13 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     return RepairResult(text, tuple(done))
 
 
-def _fix_syntax(text: str, name: str, errors: Sequence[Diagnostic]) -> tuple[str, list[str]]:
+def _fix_syntax(text: str, name: str) -> tuple[str, list[str]]:
     """Apply the safe fixes of syntax errors; repeat while the number of errors falls.
 
-    `errors` are the syntax errors of the text. Return the new text and the titles of the fixes.
+    Return the new text and the titles of the fixes.
     """
     done: list[str] = []
+    errors = _syntax_errors(text, name)
     for _ in range(_MAX_ROUNDS):
         fixes = safe_fixes(errors)
         if not fixes:
@@ -92,7 +95,7 @@ def _fix_syntax(text: str, name: str, errors: Sequence[Diagnostic]) -> tuple[str
         fixed = apply_edits(text, [edit for fix in fixes for edit in fix.edits])
         after = _syntax_errors(fixed, name)
         comparable = after
-        if len(errors) >= MAX_SEMANTIC_ERRORS and errors[-1].span is not None:
+        if len(errors) >= _MAX_SYNTAX_ERRORS and errors[-1].span is not None:
             # The parser stopped at the last error: errors further below are not new.
             rest = len(text) - errors[-1].span.end
             comparable = [e for e in after if e.span and len(fixed) - e.span.end >= rest]
@@ -106,7 +109,7 @@ def _fix_syntax(text: str, name: str, errors: Sequence[Diagnostic]) -> tuple[str
 
 def _syntax_errors(text: str, name: str) -> Sequence[Diagnostic]:
     try:
-        parse_any(Source(text, name))
+        parse_any(Source(text, name), _MAX_SYNTAX_ERRORS)
     except OnnxTextError as error:
         return error.diagnostics
     return ()

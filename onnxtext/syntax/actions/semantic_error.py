@@ -12,7 +12,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 
 MAX_SEMANTIC_ERRORS = 100
-"""Maximum number of errors; then parsing stops."""
+"""By default, the maximum number of errors; then parsing stops."""
 
 
 class SemanticError(ValueError):

@@ -209,11 +209,15 @@ class Machine:
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
+        max_errors: the maximum number of errors; then parsing stops.
         semantic_errors: the list to which errors of actions are appended. If it is None, the first
             error is raised.
     """
 
-    __slots__ = ("automaton", "has_error_nodes", "semantic_errors", "states", "values", "where")
+    __slots__ = (
+        "automaton", "has_error_nodes", "max_errors", "semantic_errors",
+        "states", "values", "where",
+    )  # fmt: skip
 
     def __init__(self, automaton: Automaton, states: list[int]) -> None:
         self.automaton = automaton
@@ -221,6 +225,7 @@ class Machine:
         self.values: list[Any] = []
         self.where: list[int] = []
         self.has_error_nodes = False
+        self.max_errors = MAX_SEMANTIC_ERRORS
         self.semantic_errors: list[SemanticError] | None = None
 
     def feed(self, kind: str, value: Any, offset: int) -> None:
@@ -330,7 +335,7 @@ class Machine:
         if self.semantic_errors is None:
             raise error
         self.semantic_errors += (error, *error.others)
-        if len(self.semantic_errors) >= MAX_SEMANTIC_ERRORS and error.made is None:
+        if len(self.semantic_errors) >= self.max_errors and error.made is None:
             raise error
         self.has_error_nodes = True
         if reduction.name in LIST_ACTIONS:

@@ -24,8 +24,8 @@ from onnxtext.source import Source, Span, line_start
 Parse = Callable[[Source], Sequence[Diagnostic]]
 """Parses a text and returns the diagnostics of its errors."""
 
-_MAX_UNSAFE = 5
-"""The maximum number of unsafe fixes of a text to verify."""
+_MAX_VERIFIED = 10
+"""The maximum number of errors of a text whose unsafe fixes are verified."""
 _MAX_LENGTH = 1_000_000
 """Maximum number of characters of a text whose unsafe fixes are verified."""
 _FEW = 3
@@ -44,17 +44,15 @@ def with_verified_fixes(
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called once with the text after the safe fixes, and up to
-            `_MAX_UNSAFE` times with the text after an unsafe fix.
+        parse: parses a text. It is called once with the text after the safe fixes, and if there
+            are up to `_MAX_VERIFIED` errors, with the text after each unsafe fix.
     """
     doubtful = _doubtful_fixes(source, diagnostics, parse)
     verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
     unsafe = [d.fix for d in verified if d.fix is not None and d.fix.applicability == "unsafe"]
-    if len(source.text) > _MAX_LENGTH:
+    if len(source.text) > _MAX_LENGTH or len(diagnostics) > _MAX_VERIFIED:
         return tuple(verified)
-    useless = [
-        fix for fix in unsafe[:_MAX_UNSAFE] if _is_useless(source, fix, len(diagnostics), parse)
-    ]
+    useless = [fix for fix in unsafe if _is_useless(source, fix, len(diagnostics), parse)]
     return tuple([_without_fix(item) if item.fix in useless else item for item in verified])
 
 

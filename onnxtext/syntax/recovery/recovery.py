@@ -14,7 +14,7 @@ from math import inf
 
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, line_start
-from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
+from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import END_KIND
@@ -87,6 +87,7 @@ class Recovery:
         self.parser = parser
         self.source = source
         self.text = parser.text
+        self.max_errors = parser.machine.max_errors
         self.diagnostics: list[Diagnostic] = []
         self.replaced = 0
         self._errors = semantic_errors
@@ -108,7 +109,7 @@ class Recovery:
         """Record the error at which the parser stopped."""
         if not any(error is other for other in self._errors):
             self._errors.append(error)
-        self._stopped = len(self._errors) >= MAX_SEMANTIC_ERRORS
+        self._stopped = len(self._errors) >= self.max_errors
 
     def finish(self) -> list[Diagnostic]:
         """Return the diagnostics of all syntax and semantic errors to report, in text order."""
@@ -119,7 +120,7 @@ class Recovery:
         syntactic = without_closing_braces(kept, self.diagnostics)
         result = first_of_lines(self.text, syntactic, semantic)
         if self._stopped:
-            result = result[:MAX_SEMANTIC_ERRORS]
+            result = result[: self.max_errors]
             last = result[-1]
             note = "too many errors: parsing stopped here"
             result[-1] = replace(last, notes=(*last.notes, note))
@@ -145,7 +146,7 @@ class Recovery:
         token = self.parser.lexer.token(self.text, offset)
         self._recoveries += 1
         count = len(self.diagnostics) + len(self._errors)
-        if count >= MAX_SEMANTIC_ERRORS or (count and self._recoveries - count > _MAX_CASCADES):
+        if count >= self.max_errors or (count and self._recoveries - count > _MAX_CASCADES):
             self._stopped = True
             return None
         context, position = self._error_context(token, offset)
