@@ -139,8 +139,7 @@ class Diagnostic:
     Attributes:
         code: stable code, such as `syntax-error`.
         message: the problem; must be clear without context, begin in lower case, and have no final
-            period. Names of more than 160 characters in backticks lose their
-            middle.
+            period. Long names in backticks are shortened.
         severity: `error`, `warning`, `info`, `hint` or `note`.
         source: the text that the labels refer to; None for a diagnostic about a binary.
         labels: spans in the text; the first is the primary one.

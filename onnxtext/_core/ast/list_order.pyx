@@ -32,7 +32,7 @@ def place_named_types(list nodes, list infos, taken):
             if declared[name] != get(value, OF_VALUE.type):
                 return None
             places[name] = None
-            numbers[index] = PY_SSIZE_T_MAX  # `@value_info` must name entries that repeat values
+            numbers[index] = PY_SSIZE_T_MAX  # a copy: only `@value_info` can list it
             left -= 1
     if len(places) != last:
         return None
@@ -118,7 +118,7 @@ def ordered_infos(graph, initializers):
 
 
 cdef list ordered_parts(arguments):
-    """Return the parts of `value_info` in order; None if an argument is not a keyword for a part."""
+    """Return the parts of `value_info` in order; None unless all arguments are distinct parts."""
     cdef list parts = []
     for argument in arguments:
         word = argument.value
@@ -131,7 +131,7 @@ cdef list ordered_parts(arguments):
 
 
 cdef list infos_by_name(graph, list initializers, arguments):
-    """Return the result of `ordered_infos` if the arguments are names; other entries follow them."""
+    """Return value infos in the order of the names in `arguments`, then the rest; None if rare."""
     cdef dict places = {}, copies = {}
     cdef list result = []
     cdef Py_ssize_t index

@@ -29,7 +29,7 @@ cdef int add_parts(list result, owner, tuple prefix, bint tied) except -1:
 
 
 cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
-    """Add the values of a graph or function with metadata or decorators."""
+    """Add the values that have metadata or decorators."""
     cdef set earlier = set(), seen
     cdef list declared = [], data = []
     for value in owner.values:

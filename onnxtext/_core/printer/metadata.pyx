@@ -85,7 +85,7 @@ cdef int _path(Text out, tuple steps) except -1:
         if is_label:
             out.character(c"]")
         if number is not None:
-            out.text(value_name(name))  # quotes names of types: `float[1]` is a type
+            out.text(value_name(name))  # with quotes for `float`, because `float[1]` is a type
             out.character(c"[")
             out.integer(number)
             out.character(c"]")

@@ -148,7 +148,7 @@ cdef class NodePrinter(ValuePrinter):
         return 0
 
     cdef bint _wrap(self, Flat* flat, types, int indent) except -1:
-        """Break the node on the last line into several; return False if Python must print it."""
+        """Break the node on the last line into lines; return False if Python must print it."""
         cdef Text out = self.out
         cdef Py_ssize_t head = self.ends[flat.outputs - 1], call = flat.attributes
         cdef Py_ssize_t size = out.size - flat.line, width, inputs, index, start
@@ -202,7 +202,7 @@ cdef class NodePrinter(ValuePrinter):
         return True
 
     cdef char* _outputs(self, char* cursor, Flat* flat, types, int indent) except? NULL:
-        """Write the label and an output per line; return the end, or NULL if a type is too wide."""
+        """Write the label and one output per line; return the end, NULL if a type is too wide."""
         cdef const char* data = self.flat.data
         cdef Py_ssize_t index, start = 0, width, column = indent
         cdef int after = flat.outputs > 1

@@ -98,7 +98,7 @@ cdef class Numbers:
     ) except -1:
         """Load all numbers of `content`, unless they are already loaded.
 
-        A list that does not fit on one line is printed twice, first as a trial.
+        They may be, because a list that does not fit on one line is printed twice.
         """
         content = self.content
         if (

@@ -61,7 +61,7 @@ cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:
 
 
 cdef inline bint is_wide(Text text, Py_ssize_t mark, Py_ssize_t before, int most) noexcept:
-    """Whether the first line since a mark, with a comma after it, has more than `most` columns.
+    """Whether the first line since a mark is wider than `most`; a comma follows a single line.
 
     `before` is the column of the mark. If the text at the mark was flushed, return False: it begins
     a long literal, whose first line was tested earlier.

@@ -46,7 +46,7 @@ for _code in range(256):
         else DIGIT if _one.isdigit() else LETTER if _one.isidentifier() else PRINTABLE
     )
 
-# By first character, a bit set of the lengths of special words.
+# For each first character, the lengths of the special words, as a bit set.
 cdef uint64_t[256] LENGTHS
 for _word in [*SPECIAL_WORDS, *SPECIAL_NUMBERS, *map(str.upper, SPECIAL_NUMBERS)]:
     LENGTHS[ord(_word[0])] |= 1ULL << len(_word)
@@ -327,7 +327,9 @@ cdef class Text(Growing):
     cdef bint fits(
         self, Py_ssize_t mark, Py_ssize_t column, Py_ssize_t most, Py_ssize_t after
     ) noexcept:
-        """Whether all lines since a mark, at `column`, fit; `after` more columns follow."""
+        """Whether each line since a mark has at most `most` columns.
+        The first line begins at `column`; `after` more columns follow the last.
+        """
         cdef const char* cursor = self.data + mark - self.before
         cdef const char* end = self.data + self.size
         cdef const char* stop = <const char*>memchr(cursor, c"\n", end - cursor)

@@ -108,7 +108,7 @@ cdef class ValuePrinter:
         return out.spaces(indent) if text.endswith("\n") else 0
 
     cdef bint _short_decorators(self, decorators, int indent) except -1:
-        """Print decorators that have a short string each on one line; return False for others."""
+        """Print decorators on one line; return False unless each is a short string, and all fit."""
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial()
         for decorator in decorators:
@@ -136,7 +136,7 @@ cdef class ValuePrinter:
         return <str>cached
 
     cdef str _new_type_text(self, kind):
-        """Return the text of a type without the cache of `type_text`, which is slow for rare types."""
+        """Return the text of a type; the slower `type_text` prints only rare forms."""
         cdef Text out = self.numbers.items
         if type(kind) is not TENSOR_TYPE:
             return type_text(kind)

@@ -165,7 +165,7 @@ cdef class Decoder:
     cdef object _graph_attribute(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth
     ):
-        """Decode an attribute of a name, graphs and a type; None for others, or if nested deeply."""
+        """Decode an attribute that is a graph or a list of graphs; None for rare forms."""
         cdef Field field
         cdef Py_ssize_t offset = start, before, first = -1, last = -1
         cdef int key = 0

@@ -176,7 +176,7 @@ cdef class Encoder(ValueEncoder):
         return added
 
     cdef bint _ordered(self, graph, list initializers) except -1:
-        """Add value infos in `@value_info(…)` order; return False if `ordered_infos` gives None."""
+        """Add value infos in the order of `@value_info(…)`; return False if Python must do it."""
         cdef dict metadata
         if self.values_in_python:
             return False

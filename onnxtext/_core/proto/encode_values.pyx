@@ -300,7 +300,7 @@ cdef class ValueEncoder(TypeEncoder):
         return 0
 
     cdef int flush_if_large(self) except -1:
-        """Make a piece of a large buffer, except in a nested graph: `close` inserts its length."""
+        """Make a piece of a large buffer; not in a nested graph, whose length is inserted later."""
         if self.out.size >= LARGE and self.depth == 1:
             self.pieces.append(self.out.take(0))
         return 0
@@ -364,7 +364,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bint sparse(self, sparse, name) except -1:
         """Add the fields of a plain sparse tensor; return False for others.
 
-        A sparse initializer has the name of its values.
+        `name` is the name of a sparse initializer, which its values tensor stores; None otherwise.
         """
         cdef Py_ssize_t start
         if self.sparse_in_python or sparse.decorators:

@@ -31,7 +31,7 @@ cdef enum Op:
     KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
     DEFER  # the function is called on demand with the only child, an object
     ITSELF  # the token of the child, even if a LATER rule reduced it
-    STAYS  # the child if it is the result of a LATER; a string in UTF-8; otherwise like CALL
+    STAYS  # a LATER child unchanged, a string in UTF-8, otherwise like CALL
     REMEMBER  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
     LIST_EMPTY

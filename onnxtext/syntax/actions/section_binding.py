@@ -25,7 +25,7 @@ from onnxtext.syntax.grammar.lexer import Token
 DANGLING = "metadata-dangling"
 """The diagnostic code for an entry whose path matches no item."""
 _MAX_ERRORS = 500
-"""Maximum number of errors; `recovery` later drops the errors that an error in the graph causes."""
+"""Maximum number of errors; high, because `recovery` drops those that follow from other errors."""
 
 
 class _Names:

@@ -3,7 +3,7 @@
 
 The literals are tokens of the terminals NUMBERS, NESTED and BRACES. The lexer's regular expression
 would be slow for a literal of many megabytes. The expression still reads literals with words such
-as ``nan``.
+as `nan`.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _MAX_PARTS = 1000
 def without_errors_of_lost_items(
     source: Source, errors: list[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[SemanticError]:
-    """Return `errors` without those about a section entry or literal that lacks a lost item.
+    """Return `errors` without those that follow from a lost item or row.
 
     `errors` are the errors of actions; `diagnostics` are the syntax errors.
     """

@@ -34,7 +34,7 @@ _ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "BOOL", "FLOAT_WORD"))
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 _FEW_CHARACTERS = 200
-"""Number of characters after an edit in which to count tokens: if they are few, all must parse."""
+"""Number of characters after an edit in which to count tokens; if there are few, all must parse."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -152,8 +152,7 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose initializers among outputs: `) <` is missing before `float[2] w = [1, 2], >`.
 
-    In the context of the graph, the fix inserts it; in the context of the initializer, the
-    diagnosis only serves to continue.
+    The first diagnosis has a fix. The second has none: its edit only lets parsing continue.
     """
     if context.token != ">" or not {"value_info", "graph", "function"} & context.rules:
         return
