@@ -92,9 +92,9 @@ def _without_lost_outputs(
 ) -> list[Finding]:
     """For each node without outputs, drop the findings about one undefined name in its scope.
 
-    The name is probably that of the missing output: the first one that a `value_info` describes
-    and that is used, else the first one that is used, else the first one that a `value_info`
-    describes. `scope_of` returns the id of the scope of a finding.
+    The name is probably that of the missing output. Names that are used and that a `value_info`
+    describes come first, then other used names, then other described names. `scope_of` returns
+    the id of the scope of a finding.
     """
     missing = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not missing:
