@@ -21,7 +21,7 @@ from onnxtext.checker.rules.node_attributes import EXAMPLES, rename_repair
 from onnxtext.plurals import count_noun
 
 _MOST = 20
-"""Limits the overloads in a note, and the missing inputs and attributes to report for one call."""
+"""Maximum number of overloads in a note, and of missing inputs and attributes that are reported."""
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
