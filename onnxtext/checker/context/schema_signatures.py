@@ -26,9 +26,9 @@ _MANY = (1 << 31) - 1
 def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
     """Return the opset imports that apply to the operator bodies in a schema file.
 
-    These are the imports in the header of the file. If the header does not import the standard
-    domain, the newest version in onnx is added. If it does not import the domain of an operator in
-    the file, the newest version of an operator of this domain in the file is added.
+    These are the imports in the header of the file. Domains that it does not import are added: the
+    standard domain with the newest version in onnx, and each domain of the file's operators with
+    the newest version that an operator has.
     """
     imported = {item.domain or "" for item in file.opset_imports}
     newest: dict[str, int] = {"": newest_versions()[""]}

@@ -87,8 +87,8 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
     """Whether another enabled rule reports that the model or function of a scope imports nothing.
 
-    For a model, this is a rule about a missing header or missing imports; for a function, the rule
-    about a missing domain.
+    A model has a rule for a missing header and one for missing imports; a function has one for a
+    missing domain.
     """
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")

@@ -223,8 +223,8 @@ def _innermost_item(
 def is_incomplete(context: ErrorContext) -> bool:
     """Whether the statement of an error probably lacks its end.
 
-    The result is True if the next statement parses without the incomplete statement, or if the next
-    statement is parsed as an attribute, but indented like a node (`ErrorContext.after_attributes`).
+    The result is True if the next statement parses once this statement is removed. It is also True
+    if the next statement parses as an attribute, but is indented like a node (`after_attributes`).
     """
     if context.next_statement is None:
         return False

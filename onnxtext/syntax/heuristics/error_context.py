@@ -164,8 +164,8 @@ class ErrorContext:
     def next_statement(self) -> int | None:
         """The offset of the next statement if the current one seems incomplete; otherwise None.
 
-        It begins on the first later line that is not indented deeper than the current statement,
-        and does not close a bracket or continue the statement.
+        It begins on the first later line that is indented no deeper than the current statement,
+        closes no bracket, and does not continue the statement.
         """
         if not self.done:
             return None

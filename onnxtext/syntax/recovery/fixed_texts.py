@@ -124,13 +124,12 @@ def errors_after_mark(
     Args:
         source: the text.
         mark: the diagnostic of the mark.
-        replaced: the number of errors that the diagnostic replaces. If more errors remain than
-            this number and `_FEW`, or if one is on the line of the mark or the next line, the fix
-            is probably wrong.
+        replaced: the number of errors that the diagnostic replaces.
         parse: parses a text.
 
     Returns:
-        The errors, in text order; [] if the mark has no fix, or if the fix is probably wrong.
+        The errors, in text order; [] if the mark has no fix. Also [] if the fix is probably wrong:
+        many errors remain, or one is on the line of the mark or the next line.
     """
     if mark.fix is None:
         return []
