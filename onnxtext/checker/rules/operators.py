@@ -32,7 +32,7 @@ _SUCCESSORS = {"Upsample": "Resize", "Scatter": "ScatterElements"}
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Find missing, unknown and deprecated operators, and wrong numbers of inputs or outputs."""
     resolved = resolve_targets(subject)
-    unknown: dict[tuple[str, str, str, int], list[Place]] = {}
+    unknown: dict[tuple[str, str, int], list[Place]] = {}
     unknown_domains: dict[str, list[Place]] = {}
     only_in_table: dict[tuple[str, str], list[Place]] = {}
     fitting: set[tuple[int, int, int]] = set()
@@ -88,22 +88,17 @@ def _record_unknown(
     subject: CheckedModel,
     scope: Scope,
     node: Node,
-    unknown: dict[tuple[str, str, str, int], list[Place]],
+    unknown: dict[tuple[str, str, int], list[Place]],
     unknown_domains: dict[str, list[Place]],
 ) -> None:
     """Record a node with an unknown operator, unless another rule reports or accepts the node.
 
-    `unknown` collects nodes of known domains, by (domain, operator, overload, version), and
-    `unknown_domains` nodes of unknown domains, by domain.
+    `unknown` collects nodes of known domains, by (domain, operator, version), and `unknown_domains`
+    nodes of unknown domains, by domain.
     """
     domain = plain_domain(node.domain)
     place = Place(node, ("op_type",))
-    if scope.opsets is None:
-        if subject.schemas.knows(domain) and not subject.schemas.history(domain, node.op_type):
-            key = domain, node.op_type, node.overload or "", 0
-            unknown.setdefault(key, []).append(place)
-        return
-    version = scope.opsets.get(domain)
+    version = (scope.opsets or {}).get(domain)
     if version is None or version < 1:
         return  # reported as opset-domain-not-imported or opset-version-invalid
     functions = _functions(subject)
@@ -115,7 +110,7 @@ def _record_unknown(
     elif domain not in functions and not any(subject.schemas.tables(domain)):
         unknown_domains.setdefault(domain, []).append(place)
         return
-    unknown.setdefault((domain, node.op_type, "", version), []).append(place)
+    unknown.setdefault((domain, node.op_type, version), []).append(place)
 
 
 @cache_in_memo
@@ -131,12 +126,9 @@ def _full_name(domain: str, name: str) -> str:
     return f"{domain}.{name}" if domain else name
 
 
-def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list[Place]) -> Finding:
-    """Report the nodes at `places`, which use an unknown operator.
-
-    `key` is (domain, operator, overload, version); the version is 0 in a fragment without imports.
-    """
-    domain, name, _, version = key
+def _unknown(subject: CheckedModel, key: tuple[str, str, int], places: list[Place]) -> Finding:
+    """Report the nodes at `places`, which use an unknown operator: (domain, operator, version)."""
+    domain, name, version = key
     schemas = subject.schemas
     shown = _full_name(domain, name)
     history = schemas.history(domain, name)
@@ -144,7 +136,7 @@ def _unknown(subject: CheckedModel, key: tuple[str, str, str, int], places: list
     repair = suggestion = None
     help = f"correct its name, or define a function {quote(shown)}"
     severity: Severity | None = None
-    if history and version:
+    if history:
         message = f"there is no operator {quote(shown)} in version {version} of its operator set"
         help = f"it was added in version {history[0]}: import that version or a later version"
     else:
