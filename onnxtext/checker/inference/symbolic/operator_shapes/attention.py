@@ -30,9 +30,18 @@ def attention(call: OperatorCall, *, past: int) -> Shapes:
     """Infer the output shapes of `Attention` or `QAttention` of onnxruntime.
 
     The shapes are (B, S, hidden size of V) and (2, B, N, P + S, H). `past` is the index of the
-    cache input.
+    cache input. Check `num_heads` and the input sizes.
     """
-    shape, heads = call.shape(0), call.integer("num_heads", 0)
+    shape, weights, heads = call.shape(0), call.shape(1), call.integer("num_heads", 0)
+    if call.has_rank(0, 3, certain=False) and call.has_rank(1, 2, certain=False):
+        if heads < 1:
+            call.reject(f"`num_heads` is {heads}, but it must be positive")
+        elif weights is not None:
+            if shape is not None:
+                call.equal(weights[0], shape[2], "dimension 0 of {1}", "dimension 2 of {0}")
+            call.require_vector(2, weights[1], "dimension 1 of {1}", certain=False)
+            if call.attribute("qkv_hidden_sizes") is None:
+                call.require_multiple(1, 1, 3 * heads, "3 times `num_heads`")
     if shape is None or len(shape) != 3 or heads <= 0:
         return ()
     width = _width(call)
@@ -148,10 +157,18 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
 
     The query has the shape (B, S, N*H), or (B, S, N, 3, H) if it also contains key and value. Key
     and value have the shape (B, L, N*H) or (B, N, L, H). A key that also contains the value has
-    the shape (B, L, N, 2, H).
+    the shape (B, L, N, 2, H). Check the query, and which of key and value are given.
     """
     query, key, value = call.shape(0), call.shape(1), call.shape(2)
     heads = call.integer("num_heads", 0)
+    if heads < 1:
+        call.reject(f"`num_heads` is {heads}, but it must be positive")
+    elif query is not None and call.has_rank(0, 3, 5, certain=False) and len(query) == 3:
+        call.require_multiple(0, 2, heads, "`num_heads`")
+    if call.has_input(2) and not call.has_input(1):
+        call.reject("`value` is given, but `key` is missing")
+    elif call.has_input(1) and not call.has_input(2):
+        call.has_rank(1, 5, certain=False)
     if query is None or heads <= 0:
         return ()
     if len(query) == 5:
@@ -190,15 +207,39 @@ def group_query_attention(call: OperatorCall) -> Shapes:
 
     The query has the shape (B, S, N*H). If it also contains the keys and values of K heads, its
     shape is (B, S, (N + 2*K)*H).
-    The number of tokens in the key/value cache is unknown, because it depends on input data.
+    The number of tokens in the key/value cache is unknown, because it depends on input data. Check
+    the heads and the caches.
     """
     query, heads = call.shape(0), call.integer("num_heads", 0)
     groups = call.integer("kv_num_heads", 0)
+    _require_groups(call, heads, groups)
     if query is None or len(query) != 3 or heads <= 0 or groups <= 0:
         return ()
     size = exact_quotient(query[2], heads if call.has_input(1) else heads + 2 * groups)
     width = query[2] if call.has_input(1) else times(heads, size)
     return (*query[:2], width), *[_cache(call, query[0], groups, size)] * 2
+
+
+def _require_groups(call: OperatorCall, heads: int, groups: int) -> None:
+    """Check the heads and the caches of `GroupQueryAttention`."""
+    if min(heads, groups) < 1 or heads % groups:
+        wrong = f"`num_heads` is {heads}, which is not a positive multiple of `kv_num_heads`"
+        call.reject(f"{wrong} ({groups})")
+    elif call.shape(0) is not None and call.has_rank(0, 3, certain=False):
+        name = "`num_heads`"
+        if not call.has_input(1):
+            heads, name = heads + 2 * groups, "`num_heads` plus twice `kv_num_heads`"
+        call.require_multiple(0, 2, heads, name)
+    for first, second, rank in ((1, 2, 3), (3, 4, 4)):
+        if call.has_input(first) != call.has_input(second):
+            names = " and ".join([f"`{_CACHED[index]}`" for index in (first, second)])
+            call.reject(f"{names} must be used together")
+        for index in (first, second):
+            call.has_rank(index, rank, certain=False)
+
+
+_CACHED = {1: "key", 2: "value", 3: "past_key", 4: "past_value"}
+"""Maps indices of inputs of `GroupQueryAttention` to their names."""
 
 
 def _cache(call: OperatorCall, batch: Extent, groups: int, size: Extent) -> Extents | None:

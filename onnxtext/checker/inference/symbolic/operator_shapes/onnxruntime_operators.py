@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Infer output shapes of common onnxruntime operators, which onnx does not know."""
+"""Infer output shapes of common onnxruntime operators, and check their inputs and attributes.
+
+The functions check what the documentation of each operator requires (ContribOperators.md). Most
+wrong ranks cause only warnings, because another version of onnxruntime may accept these ranks.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from onnxtext.checker.inference.symbolic.onnxruntime_relations import require_relations
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.inference.symbolic.operator_call import (
+    OperatorCall,
+    Shapes,
+    SymbolicShape,
+    dimensions,
+    entries,
+)
 from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
     attention,
     group_query_attention,
     multi_head_attention,
     packed_attention,
 )
+from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.operators import (
     OPERATORS,
@@ -24,6 +34,7 @@ from onnxtext.checker.inference.symbolic.operators import (
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
 from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
 from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.tensor.element_count import count_elements
 
 DOMAIN = "com.microsoft"
 SINCE = 13
@@ -58,6 +69,129 @@ def _standard(name: str, *indices: int) -> ShapeFunction:
     return infer
 
 
+def _same(call: OperatorCall) -> SymbolicShape:
+    return call.shape(0)
+
+
+def _checked(
+    check: Callable[[OperatorCall], object], infer: ShapeFunction = _same
+) -> ShapeFunction:
+    """Return an inference function that runs `check`, then `infer`."""
+
+    def inferred(call: OperatorCall) -> SymbolicShape:
+        check(call)
+        return infer(call)
+
+    return inferred
+
+
+def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
+    """Return a function that requires the inputs at `indices` to be vectors.
+
+    Each vector must have the size of the last dimension of input 0.
+    """
+
+    def check(call: OperatorCall) -> None:
+        shape = call.shape(0)
+        for index in indices if shape else ():
+            name = "the last dimension of {0}"
+            call.require_vector(index, (shape or ())[-1], name, certain=False)
+
+    return check
+
+
+def _skip_normalization(call: OperatorCall) -> None:
+    """Require the skip input, scale and biases to have the same last dimension as the input."""
+    shape = call.shape(0)
+    if shape and call.has_rank(0, 2, 3, certain=False) and call.has_rank(1, 2, 3, certain=False):
+        call.require_last(1, shape[-1], "the last dimension of {0}")
+        _vectors(2, 3, 4)(call)
+
+
+def _packed_weights(call: OperatorCall) -> None:
+    """Check the size attributes of `MatMulNBits`, and its inputs against these attributes."""
+    rows, columns = call.integer("K", 0), call.integer("N", 0)
+    block, bits = call.integer("block_size", 0), call.integer("bits", 4)
+    if block < 16 or block & (block - 1):
+        call.reject(f"`block_size` is {block}, but it must be a power of 2, at least 16")
+        return
+    if min(rows, columns, bits) < 1:
+        call.reject("`K`, `N` and `bits` must be positive")
+        return
+    call.require_last(0, rows, "`K`")
+    blocks = -(-rows // block)
+    weights, scales = call.shape(1), call.shape(2)
+    if call.integer("weight_prepacked", 0):
+        return  # the shape depends on the hardware
+    if weights is not None and len(weights) == 3:  # the last dimension depends on the type
+        call.equal(weights[0], columns, "dimension 0 of {1}", "`N`")
+        call.equal(weights[1], blocks, "dimension 1 of {1}", "the number of blocks")
+    if scales is not None and all(isinstance(size, int) for size in scales):
+        count = count_elements([size for size in scales if isinstance(size, int)])
+        call.equal(count, columns * blocks, "the number of scales", "the number of blocks")
+
+
+def _rotary(call: OperatorCall) -> None:
+    """Check the positions of `RotaryEmbedding`; require both caches to have equal shapes."""
+    if not call.has_rank(0, 3, 4, certain=False) or not call.has_rank(1, 0, 1, 2, certain=False):
+        return
+    call.same_shape(2, 3)
+    shape, positions = call.shape(0), call.shape(1)
+    if positions and len(positions) == 1:
+        require_one(call, 1, certain=False)
+    elif positions and shape:
+        call.equal(positions[0], shape[0], "dimension 0 of {1}", "dimension 0 of {0}")
+        axis = len(shape) - 2  # (batch, tokens, width) or (batch, heads, tokens, size)
+        call.equal(positions[1], shape[axis], "dimension 1 of {1}", f"dimension {axis} of {{0}}")
+
+
+def _quantized(call: OperatorCall) -> None:
+    """Require scales and zero points of the input and the output to have one element."""
+    for index in (1, 2, 3, 4):
+        require_one(call, index)
+
+
+def _quantized_softmax(call: OperatorCall) -> None:
+    """Check the scales, zero points and axis of `QLinearSoftmax`."""
+    _quantized(call)
+    call.axis("axis", -1)
+
+
+def _fused(activations: str) -> Callable[[OperatorCall], None]:
+    """Return a function that requires the attribute `activation` to be one of `activations`."""
+    listed = activations.split()
+
+    def check(call: OperatorCall) -> None:
+        name = call.attribute("activation")
+        if isinstance(name, bytes) and name.decode(errors="replace") not in listed:
+            names = f"{', '.join(listed[:-1])} or {listed[-1]}"
+            call.reject(f"`activation` must be {names}", certain=False)
+
+    return check
+
+
+def _pool(call: OperatorCall) -> None:
+    """Require the kernel of a pooling to have one positive size per spatial dimension."""
+    rank, kernel = call.rank(0), call.listed("kernel_shape", ())
+    if min(kernel, default=1) < 1:
+        call.reject(f"`kernel_shape` is {list(kernel)}, but sizes must be positive")
+    if rank is not None and kernel and len(kernel) != rank - 2:
+        have = f"{{0}} has {dimensions(rank)}, {max(rank - 2, 0)} of them spatial"
+        call.reject(f"`kernel_shape` has {entries(len(kernel))}, but {have}")
+
+
+def _inverse(call: OperatorCall) -> None:
+    """Require the last two dimensions of the input to be equal (square matrices)."""
+    if call.has_min_rank(2):
+        sizes = call.dim(0, -2), call.dim(0, -1)
+        call.equal(*sizes, "dimension -2 of {0}", "dimension -1 of {0}")
+
+
+def _quantized_pool(call: OperatorCall) -> None:
+    _quantized(call)
+    _pool(call)
+
+
 def _quantized_operands(call: OperatorCall) -> SymbolicShape:
     for index in (1, 2, 4, 5, 6, 7):
         call.has_rank(index, 0)
@@ -87,7 +221,13 @@ def _packed_product(call: OperatorCall) -> SymbolicShape:
 
 
 def _quantized_concat(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `QLinearConcat`: each input has a scale and a zero point."""
+    """Infer the output shape of `QLinearConcat`.
+
+    The output and each input must have a scale and a zero point.
+    """
+    count = len(call.node.inputs)
+    if count < 5 or count % 3 != 2:
+        call.reject("each concatenated value needs a scale and a zero point")
     return _standard("Concat")(call.with_inputs(range(2, len(call.shapes), 3)))
 
 
@@ -141,12 +281,22 @@ def _skip_normalized(call: OperatorCall) -> Shapes:
 
     Outputs 0 (normalized) and 3 (sum) have the input's shape.
     """
+    _skip_normalization(call)
     return call.shape(0), None, None, call.shape(0)
 
 
 def _embedding_shapes(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `EmbedLayerNormalization`."""
+    """Infer the output shapes of `EmbedLayerNormalization`.
+
+    The embeddings, scale and bias must have the same hidden size.
+    """
     tokens, vectors = call.shape(0), call.shape(2)
+    if vectors is not None and call.has_rank(2, 2, certain=False):
+        for index in (3, 4):
+            if call.has_rank(index, 2, certain=False):
+                call.require_last(index, vectors[1], "dimension 1 of {2}")
+        for index in (5, 6):
+            call.require_vector(index, vectors[1], "dimension 1 of {2}", certain=False)
     if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
         return ()
     dims: Extents = (*tokens, vectors[1])
@@ -155,37 +305,50 @@ def _embedding_shapes(call: OperatorCall) -> Shapes:
 
 _SINGLE: dict[str, ShapeFunction] = {
     **dict.fromkeys(
-        ("BiasAdd", "BiasDropout", "BiasGelu", "BiasSoftmax", "BitmaskBiasDropout",
-         "BitmaskDropout", "FastGelu", "Gelu", "GroupNorm", "Inverse",
-         "LongformerAttention", "MoE", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax",
-         "QMoE", "QuantizeLinear", "QuickGelu", "RotaryEmbedding", "Trilu"),
-        lambda call: call.shape(0),
+        ("BiasAdd", "BiasDropout", "BiasSoftmax", "BitmaskBiasDropout", "BitmaskDropout", "Gelu",
+         "GroupNorm", "LongformerAttention", "MoE", "QMoE", "QuantizeLinear", "QuickGelu"),
+        _same,
     ),
+    **dict.fromkeys(("BiasGelu", "FastGelu"), _checked(_vectors(1))),
     **dict.fromkeys(
         ("DynamicQuantizeMatMul", "FusedMatMul", "FusedMatMulActivation", "MatMulIntegerToFloat",
          "TransposeMatMul"),
         _product,
     ),
-    **dict.fromkeys(("MatMulBnb4", "MatMulNBits"), _packed_product),
     **dict.fromkeys(("QLinearAdd", "QLinearMul"), _quantized_operands),
-    "BiasSplitGelu": _halve_last_dim,
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid"), _checked(_quantized)),
+    "BiasSplitGelu": _checked(_vectors(1), _halve_last_dim),
     "CDist": _distances,
     "DequantizeLinear": _standard("DequantizeLinear"),
-    "FusedConv": _standard("Conv"),
-    "FusedGemm": _standard("Gemm"),
+    "FusedConv": _checked(
+        _fused("Clip HardSigmoid HardSwish LeakyRelu Relu Sigmoid Tanh"), _standard("Conv")
+    ),
+    "FusedGemm": _checked(
+        _fused("Celu Elu HardSigmoid LeakyRelu ParametricSoftplus Relu ScaledTanh Selu Sigmoid "
+               "Softplus Softsign Tanh ThresholdedRelu"),
+        _standard("Gemm"),
+    ),
     "GatherND": _standard("GatherND"),
     "GemmFastGelu": _standard("MatMul"),
+    "Inverse": _checked(_inverse),
+    "MatMulBnb4": _packed_product,
+    "MatMulNBits": _checked(_packed_weights, _packed_product),
     "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
-    "NhwcMaxPool": _channels_last(_standard("MaxPool"), always=True),
+    "NhwcMaxPool": _checked(_pool, _channels_last(_standard("MaxPool"), always=True)),
     "Pad": _standard("Pad"),
     "QGemm": _standard("Gemm", 0, 3),
-    "QLinearAveragePool": _channels_last(_standard("AveragePool")),
+    "QLinearAveragePool": _checked(_quantized_pool, _channels_last(_standard("AveragePool"))),
     "QLinearConcat": _quantized_concat,
     "QLinearConv": _channels_last(_standard("QLinearConv")),
-    "QLinearGlobalAveragePool": _channels_last(_standard("GlobalAveragePool")),
+    "QLinearGlobalAveragePool": _checked(
+        _quantized, _channels_last(_standard("GlobalAveragePool"))
+    ),
+    "QLinearSoftmax": _checked(_quantized_softmax),
     "QLinearWhere": _standard("Where", 0, 1, 4),
+    "RotaryEmbedding": _checked(_rotary),
     "SimplifiedLayerNormalization": _standard("LayerNormalization"),
+    "Trilu": _checked(lambda call: call.has_min_rank(2)),
 }  # fmt: skip
 """Maps each operator to the inference function for the shape of its first output."""
 
@@ -212,5 +375,4 @@ def shapes(call: OperatorCall) -> Shapes:
     Shapes that are None or missing are unknown. Reject the node if its inputs or attributes do not
     fit.
     """
-    require_relations(call)
     return SHAPES[call.node.op_type](call)
