@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.format.format_by_lines import format_by_lines
 from onnxtext.format.format_in_full import write_document
 from onnxtext.format.incremental import extract_lists
 from onnxtext.format.tokens_with_comments import comments_of
@@ -90,15 +89,17 @@ def format_incrementally(source: Source, model: Model, printed: str) -> str | No
     if cut is None:
         return None
     rest = Source(cut.text(), source.name)
+    written = write_document(rest.text)
+    if not cut.is_aligned(written):
+        return None
+    formatted = cut.put_back(written)
     try:
         rest_model = parse_model(rest)
     except OnnxTextError:  # for example, a section refers to an extracted statement
-        formatted = cut.put_back(write_document(rest.text))
-        return formatted if _difference(source, model, formatted) is None else None
-    formatted = format_by_lines(rest.text, print_model(rest_model)) or write_document(rest.text)
-    if not cut.is_aligned(formatted) or _difference(rest, rest_model, formatted) is not None:
-        return None
-    return cut.put_back(formatted)
+        difference = _difference(source, model, formatted)
+    else:
+        difference = _difference(rest, rest_model, written)
+    return formatted if difference is None else None
 
 
 def _difference(source: Source, model: Model, formatted: str) -> str | None:

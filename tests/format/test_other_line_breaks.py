@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formatting of texts with other line breaks or spellings, by the fast path and in full."""
+"""Formatting of texts with other line breaks or spellings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format import format_text as text
-from onnxtext.format.format_by_lines import format_by_lines
 from onnxtext.format.format_in_full import write_document
 from onnxtext.printer import print_model
 from onnxtext.syntax.grammar.lexer import load_lexer
@@ -48,11 +47,10 @@ def test_texts_with_other_line_breaks_are_formatted(file: object, comments: floa
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
-def test_printed_lines_are_used_without_comments(file: object) -> None:
+def test_texts_without_comments_become_the_printed_text(file: object) -> None:
     printed = print_model(onnxtext.parse(example(file.name)))  # type: ignore[attr-defined]
     messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
     assert messy != printed
-    assert format_by_lines(messy, printed) is not None
     assert assert_format_laws(messy) == printed
 
 
