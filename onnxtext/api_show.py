@@ -80,13 +80,16 @@ def show(
         OnnxTextError: the bytes are not a model, no part of the text can be parsed, or the model
             lacks the chosen part.
         OSError: the file cannot be read.
-        TypeError: the model has an unsupported type, or is a `str` that looks like a file name.
+        TypeError: the model has an unsupported type, or is a `str` that looks like a file name; or
+            a name is not a `str`.
         re.error: `find` is not a regular expression.
     """
     from onnxtext.show_model.load_model import read_model
     from onnxtext.show_model.print_part import PartOptions, part_text
 
-    pattern = re.compile(find) if isinstance(find, str) else find
+    pattern = None if find is None else re.compile(find)
+    if graph is not None:
+        _require_name(graph)
     choice = PartOptions(graph, _names(start), _names(end), pattern, context)
     argument = read_model_argument(model).as_model()
     base = argument.base if base_dir is None else Path(base_dir)
@@ -96,4 +99,12 @@ def show(
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    listed = (names,) if isinstance(names, str) else tuple(names)
+    for name in listed:
+        _require_name(name)
+    return listed
+
+
+def _require_name(name: object) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"expected a name (a str), not {type(name).__name__}")

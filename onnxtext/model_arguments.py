@@ -74,8 +74,12 @@ def require_text(text: object) -> None:
 
 def require_bytes(data: object) -> None:
     """Raise a TypeError if the argument of a function that reads binary models is not bytes."""
+    if isinstance(data, bytes):
+        return
     try:
-        memoryview(data)  # type: ignore[arg-type]
+        view = memoryview(data)  # type: ignore[arg-type]
+        if (view.format, view.ndim, view.contiguous) != ("B", 1, True):
+            raise TypeError
     except TypeError:
         found = type(data).__name__
         hint = ": call `dumps` to print a message" if hasattr(data, "SerializeToString") else ""
@@ -170,4 +174,5 @@ def message_name(kind: type) -> str:
             return message_spec(name).name
         except KeyError:
             pass
-    raise TypeError(f"{kind.__name__} is not a message type of the onnx package")
+    name = getattr(kind, "__name__", None) or f"an object of {type(kind).__name__}"
+    raise TypeError(f"{name} is not a message type of the onnx package")

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import onnx
 import pytest
 
@@ -345,6 +346,32 @@ def test_arguments_that_are_not_bytes_are_named() -> None:
             onnxtext.from_binary(one)
         assert f"not {type(one).__name__}" in str(caught.value)
         assert ("`dumps`" in str(caught.value)) == isinstance(one, onnx.ModelProto)
+
+
+def test_buffers_of_other_items_are_not_bytes() -> None:
+    data = onnxtext.to_binary(MODEL)
+    for one in (bytearray(data), memoryview(data), np.frombuffer(data, np.uint8), np.bytes_(data)):
+        assert onnxtext.from_binary(one) == onnxtext.from_binary(data)  # type: ignore[arg-type]
+    wrong: list[Any] = [memoryview(data)[::2], np.frombuffer(data, np.int8), np.float32(2)]
+    wrong += [np.zeros((2, 3), np.uint8), memoryview(np.zeros(3))]
+    for one in wrong:
+        with pytest.raises(TypeError, match="expected the bytes of a binary model"):
+            onnxtext.from_binary(one)
+
+
+def test_message_types_that_are_no_classes_are_named() -> None:
+    wrong: Any
+    for wrong in ("ModelProto", [onnx.ModelProto], 5):
+        with pytest.raises(TypeError, match=f"an object of {type(wrong).__name__} is not a"):
+            onnxtext.loads(MODEL, wrong)
+
+
+@pytest.mark.parametrize("option", ["graph", "start", "end", "find"])
+def test_names_to_show_that_are_no_strings_are_type_errors(option: str) -> None:
+    wrong: Any
+    for wrong in (5, [5], b"x", [b"x"]):
+        with pytest.raises(TypeError):
+            onnxtext.show(MODEL, **{option: wrong})
 
 
 def test_the_error_for_a_missing_directory_names_the_file(tmp_path: Path) -> None:
