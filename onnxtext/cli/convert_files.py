@@ -148,7 +148,8 @@ def _check_derived(target: Path) -> None:
     This is for paths that the user did not give. With `-o`, a path may be a device, a pipe or any
     link.
     """
-    why = unsafe_reason(target, target.parent)
+    with io_errors("write", target):
+        why = unsafe_reason(target, target.parent)
     if why is not None:
         raise CommandError(
             "output-is-link",

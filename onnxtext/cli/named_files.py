@@ -100,6 +100,11 @@ def plan_jobs(
     return list(_find_clashes(jobs))
 
 
+def is_directory(name: str) -> bool:
+    """Whether a name is the path of a directory; False for a name that is too long for a path."""
+    return os.path.isdir(name)  # noqa: PTH112 - `Path.is_dir` raises an OSError for such names
+
+
 def files_below(
     directory: str,
     suffixes: tuple[str, ...],
@@ -165,7 +170,7 @@ def _target(
 
 
 def _is_directory(name: str) -> bool:
-    return name.endswith(_SEPARATORS) or Path(name).is_dir()
+    return name.endswith(_SEPARATORS) or is_directory(name)
 
 
 def _find_clashes(jobs: Iterable[ConversionJob]) -> Iterator[ConversionJob]:

@@ -444,3 +444,28 @@ def mark_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
 def test_a_forked_process_does_what_a_new_one_does(name: str, place: Path) -> None:
     """`run` forks processes, which must behave like new processes."""
     assert _results(name, place, fresh=False) == _results(name, place, fresh=True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("to-binary", "{}"),
+        ("from-binary", "{}"),
+        ("from-binary", "m.onnx", "-o", "{}"),
+        ("fmt", "m.onnxtxt", "{}"),
+        ("verify", "{}", "m.onnx"),
+        ("check", "{}", "m.onnx"),
+    ],
+)
+def test_names_that_are_too_long_are_errors_of_their_file(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    long = "x" * 300
+    (tmp_path / "m.onnx").write_bytes(binary())
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+    words = [word.format(long) for word in arguments]
+    result = run(*words, "--output-format", "json", cwd=tmp_path)
+    assert result.status == 2
+    (found,) = result.findings()
+    assert found["code"] in {"cannot-read", "cannot-write"}
+    assert re.search(rf"{long[:40]}.*: File name too long", found["message"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from onnxtext.cli.edited_files import check_replaceable, line_diff, replace_edited
-from onnxtext.cli.named_files import InputFile, files_below
+from onnxtext.cli.named_files import InputFile, files_below, is_directory
 from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import FINDINGS, Reporter
@@ -94,7 +94,7 @@ def _inputs(
         return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
 
     for name in dict.fromkeys(names):
-        if name == "-" or not Path(name).is_dir():
+        if name == "-" or not is_directory(name):
             yield InputFile.of(name)
         else:
             yield from files_below(name, (SUFFIX,), reporter, is_wanted)

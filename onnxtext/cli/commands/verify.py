@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.format_sizes import size_text
-from onnxtext.cli.named_files import InputFile, files_below
+from onnxtext.cli.named_files import InputFile, files_below, is_directory
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import FINDINGS, Reporter
@@ -74,7 +74,7 @@ def command(files: tuple[str, ...], reporter: Reporter) -> int:
 def _inputs(names: tuple[str, ...], reporter: Reporter) -> Iterator[InputFile]:
     """Yield the files, and the models and texts in directories."""
     for name in dict.fromkeys(names):
-        if not Path(name).is_dir():
+        if not is_directory(name):
             yield InputFile(name, Path(name))
         else:
             yield from files_below(name, SUFFIXES, reporter)
