@@ -29,7 +29,7 @@ int64[4] pads = [1, 0, 1, 0],
 """
 INPUTS = (
     "float[N, 4] x, float[N] n, float[M] m, float[N, M] nm, float[N, N] nn, float[2, N] two_n, "
-    "float[4, N] four_n, float[B, C, H, W] image, bool c, "
+    "float[4, N] four_n, float[B, C, H, W] image, float[B, H, W, N] grid, bool c, "
     "bool[N] cs, float[N, 3] n3"
 )
 TWICE = "twice (a) => (b) {\n  b = Add (a, a)\n}\n"
@@ -67,6 +67,7 @@ IMPOSSIBLE = {
     "Concat": f"{FOUR}\nv = Concat <axis = 1> (n3, rows_5)",
     "Concat adds": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, five)",
     "broadcasting of a multiple": f"{FOUR}\nt = Concat <axis = 0> (n, n)\nv = Add (t, six)",
+    "the grid of a sample": f"{FOUR}\nv = GridSample (image, grid)",
     "the labels of a loss": f"{FOUR}\nv = NegativeLogLikelihoodLoss (n3, labels_5)",
     "Concat, declared": "float[N] t = Concat <axis = 0> (n, six)",
     "Reshape": f"{FOUR}\nv = Reshape (n, flat_20)",

@@ -76,6 +76,14 @@ def _col2im(call: OperatorCall) -> None:
     call.equal(shape[2], fitting, "dimension 2 of {0}", "the number of blocks that fit")
 
 
+def _grid_sample(call: OperatorCall) -> None:
+    """Require that `GridSample` gets one coordinate for each spatial dimension, for each image."""
+    grid = call.shape(1)
+    if grid and len(grid) == call.rank(0):  # onnx checks the rank, and sizes that are numbers
+        call.equal(grid[0], call.dim(0, 0))
+        call.equal(grid[-1], len(grid) - 2)
+
+
 def _resize(call: OperatorCall) -> None:
     """Check the attributes of `Resize` that onnxruntime accepts only for some modes."""
     mode, antialias = call.attribute("mode") or b"nearest", call.integer("antialias", 0)
@@ -113,6 +121,7 @@ IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "AffineGrid": _affine_grid,
     "Col2Im": _col2im,
     "DFT": _dft,
+    "GridSample": _grid_sample,
     "MaxRoiPool": _max_roi_pool,
     "MaxUnpool": lambda call: call.same_shape(0, 1),
     "Resize": _resize,

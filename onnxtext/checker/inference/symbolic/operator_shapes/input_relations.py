@@ -212,11 +212,14 @@ def _scan(call: OperatorCall) -> None:
 def _slice(call: OperatorCall) -> None:
     """Require the starts, ends, axes and steps of `Slice` to have the same length.
 
-    If the elements of these lists are known, the inference of the output shape checks the lengths.
+    If these lists are known, the inference of the output shape checks their lengths. It reads the
+    starts and ends also if they have symbolic elements.
     """
     first = call.shape(1)
     for index in (2, 3, 4):
-        other = call.shape(index) if call.value(index) is None else None
+        value = call.value(index)
+        unread = value is None or (index > 2 and value.numbers() is None)
+        other = call.shape(index) if unread else None
         if first is not None and other is not None and len(first) == len(other) == 1:
             call.equal(first[0], other[0], "the size of {1}", f"the size of {{{index}}}")
 
