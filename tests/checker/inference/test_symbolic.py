@@ -175,6 +175,20 @@ def test_a_multiple_that_is_broadcast_cannot_be_1(size: int) -> None:
     assert finding.message == wanted[size]
 
 
+@pytest.mark.parametrize(("size", "shape"), [(8, None), (7, "`x` and the new shape have the same")])
+def test_shapes_that_differ_by_a_factor_are_a_warning(size: int, shape: str | None) -> None:
+    """They have the same number of elements only if they are empty."""
+    source = text(
+        "s = Shape <end = 2> (x)\nt = Concat <axis = 0> (s, heads)\ny = Reshape (x, t)",
+        inputs=f"float[B, S, {size}] x",
+        outputs="float[B, S, 2, 4] y",
+        values="int64[2] heads = {2, 4}",
+    )
+    found = onnxtext.check(source)
+    assert [item.severity for item in found] == (["warning"] if shape else [])
+    assert all(shape in item.message for item in found if shape)
+
+
 def test_the_labels_show_both_sizes() -> None:
     (finding,) = onnxtext.check(symbolic(f"{FOUR}\nt = Relu (n)\nv = MatMul (t, rows_5)"))
     assert finding.message == "the dimension `N` is 4 in one place and 5 in another"

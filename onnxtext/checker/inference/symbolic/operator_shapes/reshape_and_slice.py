@@ -21,6 +21,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     product_of,
     symbol_plus,
     symbols,
+    terms_of,
     text,
     times,
     total,
@@ -147,16 +148,13 @@ def reshape(call: OperatorCall) -> SymbolicShape:
         shown = ", ".join(["?" if size is None else text(size) for size in target])
         call.reject(f"the shape is [{shown}]; {rule}")
         return None
-    if call.integer("allowzero", 0) and 0 in target:
-        if shape is not None:
-            _equal_products(call, shape, target)
-        return target
     # A symbolic size that may be -1 (inferred) or 0 (copied from the input) becomes unknown.
     target = tuple([None if isinstance(size, SymbolicSize) and not is_positive(size) else size
                     for size in target])  # fmt: skip
-    dims = [None if size in (-1, 0) else size for size in target]
+    copies = not call.integer("allowzero", 0)
+    dims = [None if size == -1 or (size == 0 and copies) else size for size in target]
     input_shape = None if shape is None else _name_unknown_dims(shape)
-    for index, size in enumerate(target):
+    for index, size in enumerate(target if copies else ()):
         if size == 0 and input_shape is not None and index < len(input_shape):
             dims[index] = input_shape[index]
         elif size == 0 and input_shape is not None:
@@ -198,14 +196,19 @@ def _without_temporary_name(size: Extent) -> Extent:
 def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     """Require two shapes to have equal numbers of elements, as far as the dimensions are known."""
     first, second = product_of(left), product_of(right)
-    if isinstance(first, int) and isinstance(second, int):
+    difference = minus(first, second)
+    if not isinstance(difference, SymbolicSize):
         names = "the number of elements of {0}", "the number of elements of the new shape"
         call.equal(first, second, *names)
-    difference = minus(first, second)
-    if isinstance(difference, SymbolicSize):
-        rest = cancel_common_symbols(difference)
-        if _without_temporary_name(rest) is not None:
-            call.equal(rest, 0)
+        return
+    rest = cancel_common_symbols(difference)
+    product, *others = terms_of(rest)
+    plain = all(isinstance(factor, str) for factor in product)
+    if second and not others and plain and len(product) > 1:  # `[B, S, 7]` and `[B, S, 8]`
+        same = "{0} and the new shape have the same number of elements"
+        call.reject(f"{same} only if one of their dimensions is 0", certain=False)
+    elif _without_temporary_name(rest) is not None:
+        call.equal(rest, 0)
 
 
 def gather(call: OperatorCall) -> SymbolicShape:
