@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +87,14 @@ def parse_partial(
         errors in text order. The value is None if too little of the text could be parsed.
     """
     value, diagnostics = _parse(source, start, max_errors)
-    if diagnostics and any(item.fix is not None for item in diagnostics):
-        from onnxtext.syntax.recovery.fixed_texts import with_verified_fixes
+    if diagnostics:
+        from onnxtext.syntax.recovery.fixed_texts import with_swapped_lines, with_verified_fixes
 
-        diagnostics = with_verified_fixes(
-            source, diagnostics, lambda fixed: _parse(fixed, start, max_errors)[1]
-        )
+        def parse(fixed: Source) -> Sequence[Diagnostic]:
+            return _parse(fixed, start, max_errors)[1]
+
+        diagnostics = with_swapped_lines(source, diagnostics, parse)
+        diagnostics = with_verified_fixes(source, diagnostics, parse)
     return value, diagnostics
 
 

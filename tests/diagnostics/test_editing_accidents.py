@@ -308,3 +308,49 @@ def test_the_fix_of_the_only_error_restores_the_text(
 def test_the_rows_that_an_error_drops_are_not_counted() -> None:
     (error,) = syntax_errors(TENSORS.replace("4, 5", "4(int), 5"))
     assert (error.position, error.message) == ((8, 7), "expected `,` or `]`, found `(`")
+
+
+SWAPPED = """\
+<
+  ir_version: 10,
+  opset_import: [21],
+>
+g (float[2] x) => (float[2] y) <
+  float[2] w = [
+    1, 2
+  ],
+>
+{
+  t = Mul (x, w)
+  y = Softmax <
+    axis = 0,
+  > (t)
+}
+"""
+
+
+@pytest.mark.parametrize("line", [4, 12, 14])
+def test_lines_in_the_wrong_order_are_one_error(line: int) -> None:
+    lines = SWAPPED.split("\n")
+    lines[line - 1 : line + 1] = reversed(lines[line - 1 : line + 1])
+    broken = "\n".join(lines)
+    (error,) = syntax_errors(broken)
+    assert error.message == "this line and the next line are in the wrong order"
+    assert error.position is not None
+    assert error.position.line == line
+    assert error.fix is not None
+    assert error.fix.apply(broken) == SWAPPED
+
+
+def test_an_error_after_swapped_lines_is_reported_too() -> None:
+    lines = SWAPPED.replace("axis = 0", "axis == 0").split("\n")
+    lines[3:5] = reversed(lines[3:5])
+    first, second = syntax_errors("\n".join(lines))
+    assert first.help == "swap the lines"
+    assert second.position is not None
+    assert second.position.line == 13
+
+
+def test_two_errors_on_adjacent_lines_are_not_swapped_lines() -> None:
+    broken = SWAPPED.replace("t = Mul (x, w)", "t == Mul (x, w)").replace("Softmax <", "Softmax <<")
+    assert [error.help for error in syntax_errors(broken)].count("swap the lines") == 0

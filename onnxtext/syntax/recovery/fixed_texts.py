@@ -5,6 +5,8 @@
 if an action still finds an error in a fixed text, the fix is not safe. A fix that leaves an error
 at its place is not offered.
 
+`with_swapped_lines` swaps two lines if their order causes several errors.
+
 `errors_after_mark` fixes wrong quotes, or marks that copying added to a text. The diagnostic of
 such a mark has replaced all later errors. The function returns those of them that the fix leaves,
 with their places in the original text.
@@ -15,9 +17,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from operator import itemgetter
 
-from onnxtext.diagnostics import Diagnostic, Edit, Fix
+from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
 from onnxtext.diagnostics.model import apply_edits, safe_fixes
 from onnxtext.source import Source, Span, line_start
 
@@ -28,8 +31,61 @@ _MAX_VERIFIED = 10
 """The maximum number of errors of a text whose unsafe fixes are verified."""
 _MAX_LENGTH = 1_000_000
 """Maximum number of characters of a text whose unsafe fixes are verified."""
+_MAX_LINES = 4
+"""Maximum number of lines from one error to another that swapped lines cause."""
 _FEW = 3
 """Up to this number of errors may remain after the fix of a mark, even if it replaced fewer."""
+
+
+def with_swapped_lines(
+    source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
+) -> tuple[Diagnostic, ...]:
+    """Replace errors on adjacent lines by one diagnostic if swapping two lines mends them all.
+
+    At least two errors must vanish, and none may remain on the swapped lines.
+
+    Args:
+        source: the text.
+        diagnostics: the diagnostics of the text, in text order.
+        parse: parses a text. It is called only if there are two to `_MAX_VERIFIED` errors, and only
+            for the first errors that are close together.
+    """
+    places = [item.position for item in diagnostics]
+    if len(places) > _MAX_VERIFIED or len(source.text) > _MAX_LENGTH:
+        return tuple(diagnostics)
+    lines = [place.line if place is not None else 0 for place in places]
+    pairs = [pair for pair in pairwise(lines) if 0 < pair[1] - pair[0] + 1 <= _MAX_LINES]
+    texts = source.text.split("\n")
+    for first in range(pairs[0][0] - 1, pairs[0][1] + 1) if pairs else ():
+        two = texts[first - 1 : first + 1]
+        if first < 1 or len(two) < 2 or not all(line.strip() for line in two):
+            continue
+        swapped = [*texts[: first - 1], *reversed(two), *texts[first + 1 :]]
+        fixed = Source("\n".join(swapped), source.name)
+        left = [item.position.line if item.position is not None else 0 for item in parse(fixed)]
+        if len(left) + 2 <= len(lines) and not {first, first + 1} & {*left}:
+            found = _swapped(source, len("\n".join(["", *texts[: first - 1]])), two)
+            others = [item for item, line in zip(diagnostics, lines, strict=True) if line in left]
+            return tuple(sorted([found, *others], key=lambda item: item.labels[0].span))
+    return tuple(diagnostics)
+
+
+def _swapped(source: Source, start: int, lines: list[str]) -> Diagnostic:
+    """Return the diagnostic of two lines in the wrong order; `start` is the offset of the first."""
+    middle, end = start + len(lines[0]), start + len("\n".join(lines))
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    return Diagnostic(
+        "syntax-error",
+        "this line and the next line are in the wrong order",
+        source=source,
+        labels=(Label(Span(start + indent, start + len(lines[0].rstrip()))),),
+        help="swap the lines",
+        fix=Fix(
+            "swap the lines",
+            (Edit(Span(start, middle), lines[1]), Edit(Span(middle + 1, end), lines[0])),
+            "unsafe",
+        ),
+    )
 
 
 def with_verified_fixes(

@@ -86,8 +86,7 @@ class Recovery:
         """Create the recovery for a parser, whose actions append to `semantic_errors`."""
         self.parser = parser
         self.source = source
-        self.text = parser.text
-        self.max_errors = parser.machine.max_errors
+        self.text, self.max_errors = parser.text, parser.machine.max_errors
         self.diagnostics: list[Diagnostic] = []
         self.replaced = 0
         self._errors = semantic_errors
