@@ -88,11 +88,12 @@ def _make_defaults(
         initializers, or () if they are in the default order.
     """
     places = {value.name: index for index, value in enumerate(inputs)}
-    if places.keys().isdisjoint([value.name for value in initializers]):
+    names = [value.name for value in initializers]
+    if places.keys().isdisjoint(names):
         return initializers, ()
-    once = {name for name, count in Counter([v.name for v in initializers]).items() if count == 1}
+    once = _unique(names)
     if len(places) < len(inputs):
-        once -= {name for name, count in Counter([v.name for v in inputs]).items() if count > 1}
+        once &= _unique([value.name for value in inputs])
     rest: list[ValueInfo] = []
     keys: list[tuple[int, int]] = []  # sorting by these keys gives the default order
     for initializer in initializers:
@@ -109,11 +110,19 @@ def _make_defaults(
         if not part:
             value = inputs[index]
             value.data = initializer.data
-            data_decorators = [
-                Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators
-            ]
-            value.decorators += tuple(data_decorators)
+            if initializer.decorators:
+                value.decorators += tuple(
+                    [Decorator(f"data.{d.name}", d.arguments) for d in initializer.decorators]
+                )
     return rest, (decorator_of(ListOrder(order), decorator=INITIALIZERS),) if order else ()
+
+
+def _unique(names: list[str]) -> set[str]:
+    """Return the names that occur once."""
+    unique = set(names)
+    if len(unique) < len(names):
+        unique = {name for name, count in Counter(names).items() if count == 1}
+    return unique
 
 
 def _order_of_initializers(
@@ -146,7 +155,7 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
         value.type is not None
         and value.type == initializer.type
         and is_dense(initializer)
-        and all(item.name != "meta" for item in initializer.decorators)
+        and "meta" not in [item.name for item in initializer.decorators]
     )
 
 
@@ -200,10 +209,10 @@ def _unique_metadata(infos: list[ValueInfo]) -> dict[str, Pairs]:
     The result lacks value infos without metadata, with other decorators than `@meta`, or with both
     `@meta` and the field `metadata`.
     """
-    names = Counter(value.name for value in infos)
+    unique = _unique([info.name for info in infos])
     entries: dict[str, Pairs] = {}
     for info in infos:
-        if names[info.name] > 1:
+        if info.name not in unique:
             continue
         if info.metadata and not info.decorators:
             entries[info.name] = info.metadata

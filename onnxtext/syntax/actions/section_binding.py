@@ -91,7 +91,7 @@ def attach_sections(model: Model, sections: Sections) -> None:
         model.graph.decorators = order_first([*sections.order, *model.graph.decorators])
     binding = SectionBinding()
     model.metadata_left_out = sections.metadata is True
-    if isinstance(sections.metadata, list):
+    if isinstance(sections.metadata, list) and sections.metadata:
         binding.attach_all(model.graph, sections.metadata, partial(binding.attach_any, model))
     for offset, path, pairs in sections.quantization:
         binding.annotate(model.graph, offset, path, pairs)
