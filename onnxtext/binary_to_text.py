@@ -139,8 +139,7 @@ def lift_placed(
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
         """Place metadata and move large data to the resources; see `proto.decode.lift.Finish`."""
-        if largest < 0:  # if `largest` is known, there is no metadata
-            assert graphs is not None
+        if graphs is not None:
             if metadata in ("auto", "section"):
                 place_metadata(model, graphs, short_too=metadata == "section")
             else:

@@ -75,16 +75,24 @@ ITEMS = {
 }
 
 FACTS = {
-    "g () => () {\n  y = A <l = [1, 2, 3]> ()\n}": (3, False, False),
-    'g () => () {\n  @doc("y")\n  y = A ()\n}': (0, False, False),
-    '@doc("g")\ng (@doc("x") float x) => () <@doc("w") float[1] w = [1]> {}': (1, False, False),
-    '@unset(name) "" () => () {}': (0, False, False),
-    "g () => () {\n  y = .A ()\n}": (0, True, False),
-    'g () => () {\n  @doc("")\n  y = A ()\n}': (0, True, False),
-    'g () => () {\n  y = A <t = float[1] "" = [1]> ()\n}': (1, False, True),
-    'g () => () {\n  @meta("k": "v")\n  y = A ()\n}': (-1, False, False),
-    'g () => () <@meta("k": "v") float[1] w = [1]> {}': (-1, False, False),
-    '@meta("k": "v")\ng () => () {}': (-1, False, False),
+    "g () => () {\n  y = A <l = [1, 2, 3]> ()\n}": (3, True, False, False),
+    'g () => () {\n  @doc("y")\n  y = A ()\n}': (0, True, False, False),
+    '@doc("g")\ng (@doc("x") float x) => () <@doc("w") float[1] w = [1]> {}': (
+        1,
+        True,
+        False,
+        False,
+    ),
+    '@unset(name) "" () => () {}': (0, True, False, False),
+    "g () => () {\n  y = .A ()\n}": (0, True, True, False),
+    'g () => () {\n  @doc("")\n  y = A ()\n}': (0, True, True, False),
+    'g () => () {\n  y = A <t = float[1] "" = [1]> ()\n}': (1, True, False, True),
+    'g () => () {\n  @meta("k": "v")\n  y = A <l = [1, 2]> ()\n}': (2, False, False, False),
+    'g () => () <@meta("k": "v") float[1] w = [1]> {}': (1, False, False, False),
+    '@meta("k": "v")\ng () => () {}': (0, False, False, False),
+    f'g () => () {{\n  y = A <s = "{"s" * 4097}", l = [1]> ()\n}}': (-1, True, False, False),
+    ITEMS["unknown fields"]: (-1, False, False, True),
+    ITEMS["location of a tensor in an attribute"]: (-1, False, False, True),
 }
 
 

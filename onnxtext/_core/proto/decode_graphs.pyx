@@ -10,7 +10,7 @@ from libc.stdint cimport uint64_t
 
 from onnxtext._core.proto.decode_entries cimport any_entry_of, entry_of, is_entry
 from onnxtext._core.proto.decode_types cimport copied, text_of
-from onnxtext._core.proto.decode_values cimport SMALL, Values
+from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN, Values
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
@@ -53,8 +53,8 @@ cdef class Decoder:
         return self.lifter
 
     cdef object rare_lifter(self):
-        """Return the `Lifter` for a rare item; record that it is rare and may have empty names."""
-        self.values.is_plain = False
+        """Return the `Lifter` for a rare item; record what is unknown about the item."""
+        self.values.is_plain, self.values.most = False, UNKNOWN
         self.values.has_empty_names = True
         return self.python()
 
@@ -203,7 +203,7 @@ cdef class Decoder:
         """Decode an initializer or value info with the lifter; record whether it is rare."""
         result = getattr(self.python(), method)(data)
         if result.decorators or result.metadata or result.data is not None:
-            self.values.is_plain = False
+            self.values.is_plain, self.values.most = False, UNKNOWN
         return result
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 
 from onnxtext._core.proto.decode_graphs cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.proto.decode_types cimport text_of
+from onnxtext._core.proto.decode_values cimport UNKNOWN
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport make_function, make_model, new_opset, plain_value_info
@@ -82,13 +83,10 @@ cdef class ModelDecoder(Decoder):
         )
 
     def facts(self):
-        """Return the facts about the decoded model that `Facts` of `proto.decode.lift` describes.
-
-        If the model has rare items, the number of elements is -1. Rare items may have to be moved:
-        metadata, annotations, long strings, and all items that Python decodes.
-        """
+        """Return the facts about the decoded model that `Facts` of `proto.decode.lift` describes."""
         return (
-            self.values.most if self.values.is_plain else -1,
+            self.values.most if self.values.most < UNKNOWN else -1,
+            self.values.is_plain,
             self.has_empty_fields,
             self.values.has_empty_names,
         )

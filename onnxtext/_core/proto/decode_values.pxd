@@ -3,14 +3,17 @@ from onnxtext._core.wire.reader cimport Bytes
 
 cdef enum:
     SMALL = 4096  # larger data is a view of the model instead of a copy
+    UNKNOWN = 0x7FFFFFFF  # see `Values`
 
 cdef class Values:
     """Decodes value infos, tensors and attributes; equal types or attributes share an object.
 
     Attributes:
-        most: the number of elements of the largest tensor, or list in an attribute, so far.
+        most: the number of elements of the largest tensor, or list in an attribute, so far;
+            `UNKNOWN` after a string of more than `SMALL` bytes, and after an item that Python
+            decoded.
         is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`.
-        is_plain: whether no rare item was decoded so far: see `ModelDecoder.facts`.
+        is_plain: whether no item so far has metadata or is rare, such as an annotation.
         has_empty_names: whether a tensor in an attribute stores an empty name, or may store one.
     """
     cdef dict attributes, types, heads, sparse_types

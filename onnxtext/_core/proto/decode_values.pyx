@@ -326,7 +326,7 @@ cdef class Values:
 
     cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
         """Decode a string in an attribute."""
-        self.is_plain = self.is_plain and end - start <= SMALL
+        self.most = self.most if end - start <= SMALL else UNKNOWN
         return copied(data, start, end)
 
     cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end):

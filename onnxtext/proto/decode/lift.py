@@ -48,19 +48,19 @@ class LiftError(ValueError):
 Finish = Callable[[Model, list[Graph | Function] | None, int], None]
 """A function that rearranges a model that was just decoded, without changing its meaning.
 
-Its arguments are the model, all its graphs (None if they were not listed), and the first item of
-`Facts`.
+Its arguments are the model, all its graphs (None if it has no metadata except in its header), and
+the first item of `Facts`.
 """
 
-Facts = tuple[int, bool, bool]
+Facts = tuple[int, bool, bool, bool]
 """What the native core found out about a model while it decoded the model.
 
-The facts are the number of elements of the largest tensor or attribute list; whether a node stores
-an empty domain or doc string; and whether a tensor in an attribute stores an empty name. The number
-is -1 if it is unknown. It is known only if the model has no metadata except in its header, no
-annotations and no long strings.
+The facts are the number of elements of the largest tensor or attribute list, or -1 if it is unknown
+or there is a long string; whether the model has no annotations, and no metadata except in its
+header; whether a node stores an empty domain or doc string; and whether a tensor in an attribute
+stores an empty name.
 """
-_UNKNOWN: Facts = (-1, True, True)
+_UNKNOWN: Facts = (-1, False, True, True)
 
 
 def lift_model(data: bytes, finish: Finish | None = None) -> Model:
@@ -225,25 +225,22 @@ def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Mo
             of nodes and values becomes `@meta` decorators.
         facts: what is known about the message (see `Facts`).
     """
-    largest, has_empty_fields, has_empty_names = facts
+    largest, is_plain, has_empty_fields, has_empty_names = facts
     if isinstance(lifted, Model) and lifted.graph.decorators:
         place_order(lifted)
-    graphs = None
-    if has_empty_fields or has_empty_names or largest < 0:
+    graphs: list[Graph | Function] = []
+    if has_empty_fields or has_empty_names or not is_plain:
         graphs = list_graphs(lifted)
         settle_presence(lifted, graphs, tensors=has_empty_names)
-    if graphs is None or largest >= 0:
-        if finish is not None and isinstance(lifted, Model):
-            finish(lifted, graphs, largest)
-        return lifted
-    settle_annotations(lifted, graphs)
+    if not is_plain:
+        settle_annotations(lifted, graphs)
     if finish is not None and isinstance(lifted, Model):
-        finish(lifted, graphs, -1)
-        return lifted
-    inline_all_metadata(graphs)
-    item = lifted.item if isinstance(lifted, Fragment) else None
-    if isinstance(item, (Node, ValueInfo)) and item.metadata:
-        inline_metadata(item)
+        finish(lifted, None if is_plain else graphs, largest)
+    elif not is_plain:
+        inline_all_metadata(graphs)
+        item = lifted.item if isinstance(lifted, Fragment) else None
+        if isinstance(item, (Node, ValueInfo)) and item.metadata:
+            inline_metadata(item)
     return lifted
 
 
