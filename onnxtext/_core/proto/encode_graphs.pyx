@@ -20,11 +20,13 @@ from onnxtext._core.ast.list_order import ordered_infos
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.proto.encode.messages import own_decorators
+from onnxtext.proto.presence_defaults import unset_decorator
 
 cdef enum:
     DEEPEST = 100  # the maximum nesting of graphs; protobuf reads about 33
 
 cdef type SPARSE_TENSOR = SparseTensor
+cdef object UNSET_DOMAIN = unset_decorator("domain")
 
 
 @cython.final
@@ -278,10 +280,11 @@ cdef class Encoder(ValueEncoder):
         if self.nodes_in_python or type(node) is not NODE:
             return out.field(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
-        doc = None
-        if decorators and len(decorators) == 1 and decorators[0].name == "doc":
+        doc, domain = None, get(node, OF_NODE.domain)
+        is_unset = len(decorators) == 1 and domain is None and decorators[0] == UNSET_DOMAIN
+        if len(decorators) == 1 and decorators[0].name == "doc":
             doc = text_argument(decorators[0])
-        if decorators and doc is None:
+        if decorators and doc is None and not is_unset:
             return out.field(key, self.lowering.node(node))
         start = out.open(key)
         for text in get(node, OF_NODE.inputs):
@@ -298,11 +301,10 @@ cdef class Encoder(ValueEncoder):
             out.add_bytes(self.doc)
         else:
             out.field(NODE_DOC_STRING, doc)
-        domain = get(node, OF_NODE.domain)
-        if domain is None:
-            out.add_bytes(self.domain)
-        else:
+        if domain is not None:
             out.text(NODE_DOMAIN, domain)
+        elif not is_unset:
+            out.add_bytes(self.domain)
         overload = get(node, OF_NODE.overload)
         if overload is None:
             out.add_bytes(self.overload)

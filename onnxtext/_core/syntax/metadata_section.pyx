@@ -99,6 +99,9 @@ cdef bint bound(block, names) except -1:
     """Attach a metadata block to its node or value; return False if Python must do it."""
     cdef tuple path = get(block, OF_BLOCK.path)
     kind = get(block, OF_BLOCK.kind)
+    if not path and kind == "graph":
+        names.owner.metadata = entries_of(block)
+        return True
     if len(path) != 1 or type(path[0]) is not STEP:
         return False
     name, _, is_label = <tuple>path[0]
