@@ -20,9 +20,9 @@ class Rewriter:
     changed.
 
     Attributes:
-        max_small_elements: the maximum size of data to skip. An initializer is skipped if it has
-            raw data of at most this number of elements. The attributes of a node are skipped if
-            `rich_lists`, called with this maximum, leaves them out.
+        max_small_elements: the maximum size of data to skip. `large_values` describes which
+            initializers are skipped. The attributes of a node are skipped if `rich_lists`, called
+            with this maximum, leaves them out.
     """
 
     max_small_elements = -1

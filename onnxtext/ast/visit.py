@@ -9,7 +9,13 @@ from operator import attrgetter
 from typing import TypeVar
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Attribute, Floats, RawData
+from onnxtext.ast.tensors_and_attributes import (
+    PLAIN_VALUES,
+    Attribute,
+    Floats,
+    RawData,
+    TypedData,
+)
 from onnxtext.ast.types import TensorType
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_types import ELEMENTS
@@ -126,11 +132,12 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 
 
 def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[ValueInfo]:
-    """Return the values that are initializers, except initializers with little raw data.
+    """Return the values that are initializers, except initializers with few elements.
 
     Args:
         values: the values.
-        max_elements: initializers whose raw data has at most this number of elements are left out.
+        max_elements: initializers whose raw data has at most this number of elements are left out,
+            and those whose field, such as `float_data`, has at most this number of 4 bytes.
     """
     if core() == "native":
         result: list[ValueInfo] = core_module("ast.visit").large_values(values, max_elements)
@@ -141,10 +148,13 @@ def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[Val
 
 
 def _is_small(value: ValueInfo, max_elements: int) -> bool:
-    if type(value.data) is not RawData or type(value.type) is not TensorType:
+    data = value.data
+    if type(data) is TypedData:
+        return len(data.entries) <= 4 * max_elements
+    if type(data) is not RawData or type(value.type) is not TensorType:
         return False
     element = ELEMENTS.get(value.type.element)
-    return element is not None and 8 * len(value.data.data) <= max_elements * element.bits
+    return element is not None and 8 * len(data.data) <= max_elements * element.bits
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:

@@ -9,7 +9,7 @@ from onnxtext._core.ast.slots cimport (
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, RawData, Reference
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, RawData, Reference, TypedData
 from onnxtext.tensor.element_types import ELEMENTS
 
 
@@ -188,7 +188,7 @@ cdef bint have_metadata(list values) except -1:
 
 
 def large_values(values, Py_ssize_t most):
-    """Return the initializers, except those with at most `most` elements of raw data.
+    """Return the initializers, except those with at most `most` elements.
 
     It is the compiled part of `onnxtext.ast.visit.large_values`.
     """
@@ -206,6 +206,8 @@ def large_values(values, Py_ssize_t most):
                 bits = -1 if element is None else element.bits
             if bits >= 0 and 8 * len(data.data) <= most * bits:
                 continue
+        elif data.__class__ is TypedData and len(data.entries) <= 4 * most:
+            continue
         result.append(value)
     return result
 
