@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -173,13 +173,8 @@ def print_type(type: ast.Type) -> str:
 def _presence(presence: ast.Presence) -> list[str]:
     entries = [] if presence.version is None else [f"onnxtext: {presence.version}"]
     if presence.explicit:
-        entries.append(f"explicit: {explicit_list(presence.explicit)}")
+        entries.append(f"explicit: {bracket_list(presence.explicit, '[]', STEP, WIDTH - 20)}")
     return entries
-
-
-def explicit_list(fields: Sequence[str]) -> str:
-    """Return the entries of `explicit` in a header as a list."""
-    return bracket_list(fields, "[]", STEP, WIDTH - 20)
 
 
 def _encoding(encoding: ast.EncodingPatch) -> str:

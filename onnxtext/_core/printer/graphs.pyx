@@ -14,7 +14,7 @@ from onnxtext._core.printer.text cimport Text
 
 from onnxtext.printer.graphs_and_nodes import parameters_text
 from onnxtext.printer.layout import STEP, WIDTH
-from onnxtext.printer.models import explicit_list, header_text, main_graph
+from onnxtext.printer.models import header_text, main_graph
 from onnxtext.printer.decorators import inline_decorators
 
 cdef enum:
@@ -108,9 +108,7 @@ cdef class Printer(NodePrinter):
             out.add(b"<", 1)
             self._entry(b"onnxtext", presence.version)
             if presence.explicit:
-                self._key(b"explicit")
-                out.text(explicit_list(presence.explicit))
-                out.character(c",")
+                self._explicit(presence.explicit)
             self._entry(b"ir_version", get(model, OF_MODEL.ir_version))
             if opsets:
                 self._opsets(opsets)
@@ -169,10 +167,26 @@ cdef class Printer(NodePrinter):
                 out.add(b": ", 2)
             out.integer(item.version)
             out.character(c",")
-        out.line(INDENT)
-        out.character(c"]")
-        out.join_items(mark, len(opsets), INDENT, 2 * INDENT, LINE_WIDTH - 20)
-        return out.character(c",")
+        return self._end_list(mark, len(opsets))
+
+    cdef int _explicit(self, fields) except -1:
+        """Print the entry `explicit` of a header."""
+        cdef Py_ssize_t mark
+        self._key(b"explicit")
+        mark = self.out.position()
+        self.out.character(c"[")
+        for field in fields:
+            self.out.line(2 * INDENT)
+            self.out.text(field)
+            self.out.character(c",")
+        return self._end_list(mark, len(fields))
+
+    cdef int _end_list(self, Py_ssize_t mark, Py_ssize_t count) except -1:
+        """Print the end of a list in a header; put the list on one line if it fits."""
+        self.out.line(INDENT)
+        self.out.character(c"]")
+        self.out.join_items(mark, count, INDENT, 2 * INDENT, LINE_WIDTH - 20)
+        return self.out.character(c",")
 
     cdef int _functions(self, functions) except -1:
         for function in functions:
