@@ -280,10 +280,11 @@ cdef class Encoder(ValueEncoder):
         if self.nodes_in_python or type(node) is not NODE:
             return out.field(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
-        doc, domain = None, get(node, OF_NODE.domain)
-        is_unset = len(decorators) == 1 and domain is None and decorators[0] == UNSET_DOMAIN
+        doc, is_unset, domain = None, False, get(node, OF_NODE.domain)
         if len(decorators) == 1 and decorators[0].name == "doc":
             doc = text_argument(decorators[0])
+        elif len(decorators) == 1 and domain is None:
+            is_unset = decorators[0] == UNSET_DOMAIN
         if decorators and doc is None and not is_unset:
             return out.field(key, self.lowering.node(node))
         start = out.open(key)
