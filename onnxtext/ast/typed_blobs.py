@@ -129,13 +129,13 @@ def list_of_blob(
     return _entries(_LISTS[kind], blob, data)
 
 
-def compress_repetition(value: Any, threshold: int) -> RepeatedList | None:
-    """Return a list of more than `threshold` equal items as a `RepeatedList`; otherwise None."""
-    match value:
-        case Floats(data) if len(value) > threshold and data == data[:4] * len(value):
+def compress_repetition(value: Any) -> RepeatedList | None:
+    """Return a list of equal items as a `RepeatedList`; None for other values."""
+    match value:  # compare the first and the last item first: in most lists, they differ
+        case Floats(data) if data[-4:] == data[:4] and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
-        case (int() | bytes(), *_) if len(value) > threshold and value == value[:1] * len(value):
-            return RepeatedList(value[:1], len(value))
+        case (int() | bytes() as item, *_) if value[-1] == item and value == (item,) * len(value):
+            return RepeatedList((item,), len(value))
     return None
 
 

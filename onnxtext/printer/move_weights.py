@@ -86,7 +86,7 @@ class WeightMover(Rewriter):
         is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))
         if not is_list or len(value) <= self.max_small_elements:
             return super().value(kind, value, name)
-        splat = compress_repetition(value, self.max_small_elements)
+        splat = compress_repetition(value)
         if splat is not None:
             return splat
         if isinstance(value, ast.Floats):
