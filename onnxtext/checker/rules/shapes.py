@@ -116,7 +116,7 @@ _OPERATOR = re.compile(r"\(op_type:([^),]+)")
 
 
 def _negative(subject: CheckedModel, objection: str) -> list[Finding]:
-    """Turn the warnings about the negative dimensions that onnx rejects into errors.
+    """Turn warnings about negative dimensions into errors if onnx rejects these dimensions.
 
     `objection` is onnx's error message. Return the errors, and remove the warnings from
     `subject.found`.

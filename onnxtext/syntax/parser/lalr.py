@@ -63,8 +63,8 @@ class Reduction:
         tokens: the indexes in `symbols` of the tokens whose offsets the action may need.
         simple: whether the rule has one symbol, its value is the only child, and the action needs
             no offset.
-        select: a function that picks the children from a tuple, which contains the values of all
-            symbols and then None. None if the children are the values of all symbols.
+        select: a function that picks the children from a tuple: the values of all symbols, then
+            None. It is None if the children are the values of all symbols.
     """
 
     __slots__ = (
@@ -203,9 +203,9 @@ class Machine:
     there is always one state more than values and offsets.
 
     There are two kinds of errors. `Unexpected`, a syntax error, ends `feed_all`. A `SemanticError`
-    of an action does not, if `semantic_errors` is a list: `keep` appends the error, and the value
-    of the rule becomes `ERROR_NODE`; lists leave it out. A `SemanticError` is raised only if there
-    are too many errors, or if constructs are nested too deeply.
+    of an action does not: `keep` appends it to `semantic_errors`, and the value of the rule becomes
+    `ERROR_NODE`; lists leave it out. But it is raised if `semantic_errors` is None or has too many
+    errors, or if constructs are nested too deeply.
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
