@@ -72,8 +72,8 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps each parameter without a default to the values and attribute parameters that calls
-        # in function bodies pass to it.
+        # Maps each parameter without a default to the values and attribute parameters of calling
+        # functions that are passed to it.
         self._callers: dict[Parameter, list[Parameter]] = {}
         # Maps each attribute parameter to the attribute parameters of calling functions that are
         # passed to it by a reference without a type.
