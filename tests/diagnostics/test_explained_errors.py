@@ -97,20 +97,20 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     ),
     "a section inside a graph": (
         node('  metadata {\n    value x { k: "v" }\n  }'), [(4, 3)],
-        "a section cannot be inside a graph", "move it behind the `}` of the graph",
+        "a section cannot be inside a graph", "move it after the `}` of the graph",
     ),
     "two sections inside a graph": (
         f"{H}{G}  y = Relu (x)\nmetadata {{\n}}\nquantization {{\n}}\n}}\n", [(4, 1)],
-        "a section cannot be inside a graph", "move it behind the `}` of the graph",
+        "a section cannot be inside a graph", "move it after the `}` of the graph",
     ),
     "a function inside a graph": (
         node("  F (a) => (b) {\n    b = Abs (a)\n  }"), [(4, 3)],
-        "a function cannot be inside a graph", "move it behind the `}` of the graph",
+        "a function cannot be inside a graph", "move it after the `}` of the graph",
     ),
     "a function with a header inside a graph": (
         node('  <domain: "my", opset_import: [21]>\n  F (a) => (b) {\n    b = Abs (a)\n  }'),
         [(4, 3)],
-        "a function cannot be inside a graph", "move it behind the `}` of the graph",
+        "a function cannot be inside a graph", "move it after the `}` of the graph",
     ),
     "a function after a graph without `}`": (
         f"{H}{G}  y = Relu (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n", [(5, 1)],

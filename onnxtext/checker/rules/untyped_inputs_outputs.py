@@ -32,7 +32,7 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
             help = "write its type before its name, such as `float[N, 4]`"
         elif isinstance(type, (TensorType, SparseTensorType)) and type.shape is None:
             problem, part = "is a tensor without a shape", "type"
-            help = "write `[?, ?]` if only the rank is known"
+            help = "write the shape, such as `[N, 4]`, or `[?, ?]` if only the rank is known"
         else:
             continue
         message = f"the {kind} {quote(value.name)} of {scope.describe()} {problem}"

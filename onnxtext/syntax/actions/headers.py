@@ -120,7 +120,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
             f"version {LANGUAGE_VERSION}",
             at=result.at["onnxtext"],
             length=len("onnxtext"),
-            help="upgrade onnxtext: pip install --upgrade onnxtext" if is_newer else None,
+            help="install a newer onnxtext" if is_newer else None,
             code="language-version-unknown",
         )
     return result

@@ -61,7 +61,7 @@ def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diag
     """Diagnose a section or function, as `kind` says, that begins at `span` inside a graph."""
     end = _end_of_blocks(context, span.start)
     if end is not None:
-        message, help = f"a {kind} cannot be inside a graph", "move it behind the `}` of the graph"
+        message, help = f"a {kind} cannot be inside a graph", "move it after the `}` of the graph"
         yield Diagnosis("misplaced-section", message, span, help=help, skip_to=end + 1)
 
 
