@@ -24,10 +24,10 @@ _LOST_NODE = (
 )  # fmt: skip
 """The rules whose findings suggest that a node, or its first line, is missing."""
 _CAUSES = {"graph": "attribute", "function": "operator", "label": ""}
-"""Maps the kind of a dangling entry to the kind of subject of the finding that can be its cause.
+"""Maps the kind of a dangling entry to the `Subject.kind` of a finding that can be its cause.
 
-For other kinds of entries, the subject is a `value`; "" stands for no cause. A finding is the cause
-only if it names or suggests the name in the entry.
+Entries of other kinds need the subject `value`; "" means that no finding can be the cause. The
+finding must also name or suggest the name in the entry.
 """
 _SHORT = 3
 """Names of at most this length are too short to be recognized as misspelled."""
