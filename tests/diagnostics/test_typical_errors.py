@@ -241,8 +241,7 @@ EXPLAINED = {
         (9, 6), "incomplete statement: expected a string after `:`",
     ),
     "a merge conflict in a string": (
-        f'{H}@doc("""\n  a\n<<<<<<< HEAD\n  b\n=======\n  c\n>>>>>>> x\n  """)\n{G}{END}',
-        (4, 1), "an unresolved merge conflict",
+        f'{H}@doc("""\n  a\n        (4, 1), "an unresolved merge conflict",
     ),
     "the output of onnx_ir": (
         "<\n    ir_version=10,\n    opset_imports={'': 21},\n>\ngraph(\n    name=main,\n)\n",
@@ -422,9 +421,24 @@ def test_long_names_that_differ_at_the_end_differ_in_messages() -> None:
     assert four.endswith("d, 4]`")
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("name", ["a`b", "`", "`a", "a`", "a``b"])
 def test_backticks_in_names_end_no_name(name: str) -> None:
     between = f"` {'is not ' * 30}`{name}` or `"
     assert Diagnostic("c", f"`{name}{between}y`").message == f"`{name}{between}y`"
     long = f"`{name}{between}{'l`n' * 99}`"
     assert Diagnostic("c", long).message == f"`{name}{between}{'l`n' * 26}l`…n{'l`n' * 13}`"
+
+
+@pytest.mark.parametrize(
+    ("mark", "code"),
+    [("\u3000", "lookalike-character"), ("$", "wrong-mark"), ("'", "single-quotes")],
+)
+def test_a_wrong_mark_after_a_whole_header_is_not_an_incomplete_header(
+    mark: str, code: str
+) -> None:
+    text = f"<\n  ir_version: 10,\n  opset_import: [21]\n>\n{mark}g () => () {{}}\n"
+    (error,) = syntax_errors(text)
+    assert error.code == code
+    assert error.fix is not None
+    assert not syntax_errors(error.fix.apply(text))

@@ -120,29 +120,18 @@ COMMON_ERRORS = (
     list_errors.unclosed_row, list_errors.early_end, string_errors.unclosed_string,
     token_errors.repeated_token,
     wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,
-    unquoted_names.unquoted, graph_errors.wrong_bracket,
+    unquoted_names.unquoted, graph_errors.wrong_bracket, value_errors.unfinished_values,
 )  # fmt: skip
 
-INCOMPLETE_STATEMENTS = (
-    token_errors.conflict, token_errors.repeated_line, unquoted_names.split_word,
-    header_errors.text_before_header,
-    attribute_errors.node_among_attributes, right_sides.right_sides,
-    foreign_nodes.foreign_nodes, foreign_nodes.mlir_node, metadata_errors.section_without_braces,
-    metadata_errors.block_head, python_expressions.python_types, value_errors.unfinished_values,
-    section_errors.unknown_section, section_errors.metadata_colon,
-    metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
-    decorator_errors.wrong_decorator, data_errors.blobs, section_errors.header_among_nodes,
-    operator_errors.comma_after_node, attribute_errors.unopened_attributes,
-    attribute_errors.unclosed_attributes, python_expressions.conditional_expressions,
-    misplaced_constructs.type_without_node, other_languages.semicolon, list_errors.unclosed_row,
-    string_errors.unclosed_string, string_errors.lone_string, header_errors.unclosed_list,
-    header_errors.unclosed_header, header_errors.headers, header_errors.missing_header_comma,
-    header_errors.odd_key, header_errors.entries, header_errors.bare_header,
-    header_errors.trailing_header, graph_errors.wrong_brackets,
-    graph_errors.incomplete_graph_header, other_languages.foreign_words, graph_errors.wrong_bracket,
-    other_languages.fences, other_languages.imports, other_languages.slashes,
-    other_languages.other_comments, python_expressions.python_words,
-    misplaced_constructs.prose, misplaced_node_parts.trailing_decorator, graph_errors.extra_brace,
-    right_sides.values_as_nodes,
-)  # fmt: skip
+_ONLY_COMPLETE = frozenset((
+    attribute_errors.unclosed_attribute_list, attribute_value_errors.missing_value,
+    data_errors.doubled_closer, decorator_errors.decorated_output,
+    foreign_nodes.incomplete_attribute, label_errors.labels,
+    misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
+    node_errors.missing_operator, operator_errors.after_node, token_errors.repeated_token,
+    unquoted_names.unquoted,
+))  # fmt: skip
+"""The heuristics that would read the next statement as a part of an incomplete one."""
+
+INCOMPLETE_STATEMENTS = tuple([error for error in COMMON_ERRORS if error not in _ONLY_COMPLETE])
 """The heuristics for statements that seem to be incomplete."""
