@@ -19,7 +19,6 @@ from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import LineIndex, apply_change
 from onnxtext.lsp.index.statement_cache import StatementResults
-from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
@@ -56,14 +55,12 @@ class DocumentVersion:
         number: int,
         source: Source,
         encoding: str,
-        cache: SpanMapCache,
         cost: float = 0.0,
         directory: Path | None = None,
     ) -> None:
         self.number = number
         self.source = source
         self.lines = LineIndex(source.text, encoding)
-        self._cache = cache
         self.directory = directory
         self._declared: dict[int, dict[str, Type]] = {}
         self.cost = cost
@@ -119,7 +116,7 @@ class DocumentVersion:
         """The statements, symbols and scopes of the text."""
         root = self.root
         with paused_collector():
-            return Index(self.source, root, self._cache, self.schemas)
+            return Index(self.source, root, self.schemas)
 
     @cached_property
     def statement_places(self) -> list[tuple[int, int]]:
@@ -148,7 +145,6 @@ class Document:
         path: its file; None if it is not a local file.
         encoding: the unit of columns, such as `utf-16`.
         version: the current version of its text.
-        cache: the span maps of statements; all versions share this cache.
         analysis: the last result of the checker.
         analyzed: the number of the current version if `analysis` is for it; else None.
         diagnostics: the diagnostics that were last published.
@@ -167,7 +163,6 @@ class Document:
     path: Path | None
     encoding: str
     version: DocumentVersion
-    cache: SpanMapCache
     analysis: Analysis | None = None
     analyzed: int | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -182,16 +177,14 @@ class Document:
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
         """Return a new document; its columns count the units of `encoding`, such as `utf-16`."""
-        cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = DocumentVersion(
             number,
             Source(text, name),
             encoding,
-            cache,
             directory=None if path is None else path.parent,
         )
-        return cls(uri, path, encoding, version, cache)
+        return cls(uri, path, encoding, version)
 
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
         """Replace the current version by the next one, which has the changes applied in order."""
@@ -202,7 +195,7 @@ class Document:
             lines = None
         source = Source(text, self.version.source.name)
         cost, directory = self.version.cost, self.version.directory
-        self.version = DocumentVersion(number, source, self.encoding, self.cache, cost, directory)
+        self.version = DocumentVersion(number, source, self.encoding, cost, directory)
         # Reset the version numbers: a client may reuse a number.
         self.analyzed = self.diagnosed = self.reported_check = None
 

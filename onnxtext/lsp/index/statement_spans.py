@@ -8,7 +8,9 @@ of the statement, so that a keystroke invalidates one statement only.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 from onnxtext.lsp.index.plain_statements import plain_span_map
 from onnxtext.source import Source, Span
@@ -18,32 +20,17 @@ _MAX_STATEMENTS = 50_000
 """Maximum number of cached statements."""
 
 
-class SpanMapCache:
-    """Caches the span map of each statement, by the kind and the text of the statement.
+@lru_cache(maxsize=_MAX_STATEMENTS)
+def span_map_of(kind: str, chunk: str) -> SpanMap | None:
+    """Return the span map of the statement at the start of `chunk`; None if it has an error.
 
-    The offsets in a span map are relative to the start of the statement.
+    The offsets in it are relative to the start of the statement.
     """
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str], SpanMap | None] = {}
-
-    def find(self, kind: str, chunk: str) -> SpanMap | None:
-        """Return the span map of the statement at the start of `chunk`; None if it has an error."""
-        key = kind, chunk
-        try:
-            return self._known[key]
-        except KeyError:
-            pass
-        if len(self._known) >= _MAX_STATEMENTS:
-            self._known.clear()
-        result = plain_span_map(kind, chunk)
-        if result is None:
-            try:
-                result = map_spans(Source(chunk), 0, kind)
-            except (ValueError, LookupError, RecursionError):
-                result = None
-        self._known[key] = result
-        return result
+    result = plain_span_map(kind, chunk)
+    if result is None:
+        with contextlib.suppress(ValueError, LookupError, RecursionError):
+            result = map_spans(Source(chunk), 0, kind)
+    return result
 
 
 def enclosing_span(left: Span, right: Span) -> Span:
