@@ -184,23 +184,22 @@ def _check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_re
 
 
 def check_mapped() -> None:
-    """Check that nobody wrote into a mapped file since it was mapped.
+    """Check that nobody wrote into a mapped file since it was mapped, and empty `mapped`.
 
-    A file may have been removed or replaced by another: the mapped content stays. A file that has
-    changed is removed from `mapped`, so that it is reported once.
+    A file may have been removed or replaced by another: the mapped content stays.
 
     Raises:
         OSError: a file has changed.
     """
-    for path, before in list(mapped.items()):
+    files = list(mapped.items())
+    mapped.clear()
+    for path, before in files:
         try:
             after = os.stat(path)  # noqa: PTH116 - the key of `mapped` is a str
         except OSError:
             continue
         if os.path.samestat(before, after):
-            del mapped[path]
             _check_unchanged(path, before, after)
-            mapped[path] = before
 
 
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:

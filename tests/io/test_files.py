@@ -253,7 +253,7 @@ def test_a_small_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path) 
     path = tmp_path / "m.onnx"
     path.write_bytes(b"some")
     with Growing(path) as file, pytest.raises(OSError, match="it changed while it was being read"):
-        read_regular(file, path)  # type: ignore[arg-type]
+        read_regular(file, path)
 
 
 @pytest.mark.parametrize(
