@@ -66,6 +66,7 @@ IMPOSSIBLE = {
     "Flatten": f"{FOUR}\nt = Flatten (n3)\nv = Gemm <transA = 1> (t, rows_5)",
     "Concat": f"{FOUR}\nv = Concat <axis = 1> (n3, rows_5)",
     "Concat adds": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, five)",
+    "broadcasting of sizes that differ": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, n)",
     "broadcasting of a multiple": f"{FOUR}\nt = Concat <axis = 0> (n, n)\nv = Add (t, six)",
     "the grid of a sample": f"{FOUR}\nv = GridSample (image, grid)",
     "the labels of a loss": f"{FOUR}\nv = NegativeLogLikelihoodLoss (n3, labels_5)",

@@ -27,7 +27,12 @@ from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import 
     require_relations,
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize
+from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+    Extent,
+    Extents,
+    SymbolicSize,
+    minus,
+)
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
@@ -71,7 +76,8 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     """Broadcast aligned dimensions, whose sizes are `extents`; return the resulting size.
 
-    If the result must be a number, restrict each symbolic dimension to 1 or this number.
+    If the result must be a number, restrict each symbolic dimension to 1 or this number. If two
+    symbolic dimensions differ by a number, restrict the smaller one to 1.
     """
     number = call.sizes.number
     not_one = [extent for extent in extents if number(extent) not in (None, 1)]
@@ -88,6 +94,11 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
         return next((extent for extent in extents if isinstance(extent, SymbolicSize)), 1)
     result, *rest = others.values()
     for other in rest:
+        difference = minus(call.sizes.root(result), call.sizes.root(other))
+        smaller = other if isinstance(difference, int) and difference > 0 else result
+        if isinstance(difference, int) and isinstance(smaller, SymbolicSize):
+            # `H` and `H + 2` fit only if `H` is 1; `H` and `H + 1` also fit if `H` is 0.
+            call.one_or(smaller, 0 if abs(difference) == 1 else 1)
         result = None if result is None or other is None else broadcast_pair(result, other)
     return result
 
