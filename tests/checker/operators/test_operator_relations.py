@@ -141,6 +141,8 @@ WRONG: dict[Case, str] = {
         "the size of `s` is 1, but the size of `a` is 2",
     ("y, z = Split (x, s)", "float[4] x, int64[3] s", 13): "`s` has 3 entries, but the node has 2",
     ("y, z = Split (x, s)", "float[4] x, int64[1] s", 18): "`s` has 1 entry, but the node has 2",
+    ("a = Constant <value = int64[0] []> ()\ny = Slice (x, s, s, a)", "float[4] x, int64[1] s", 13):
+        "the size of `s` is 1, but the size of `a` is 0",
     ("a = Shape (n)\ny = Slice (x, s, s, a)", "float[4] x, int64[1] s, float[N, M] n", 13):
         "the size of `s` is 1, but the size of `a` is 2",
     ("s = Constant <value = int64[1, 2] [2, 2]> ()\ny, z = Split (x, s)", "float[4] x", 13):

@@ -213,12 +213,12 @@ def _slice(call: OperatorCall) -> None:
     """Require the starts, ends, axes and steps of `Slice` to have the same length.
 
     If these lists are known, the inference of the output shape checks their lengths. It reads the
-    starts and ends also if they have symbolic elements.
+    starts and ends also if they have symbolic elements, and takes empty axes and steps for omitted.
     """
     first = call.shape(1)
     for index in (2, 3, 4):
         value = call.value(index)
-        unread = value is None or (index > 2 and value.numbers() is None)
+        unread = value is None or (index > 2 and not value.numbers())
         other = call.shape(index) if unread else None
         if first is not None and other is not None and len(first) == len(other) == 1:
             call.equal(first[0], other[0], "the size of {1}", f"the size of {{{index}}}")
