@@ -241,7 +241,8 @@ EXPLAINED = {
         (9, 6), "incomplete statement: expected a string after `:`",
     ),
     "a merge conflict in a string": (
-        f'{H}@doc("""\n  a\n        (4, 1), "an unresolved merge conflict",
+        f'{H}@doc("""\n  a\n<<<<<<< HEAD\n  b\n=======\n  c\n>>>>>>> x\n  """)\n{G}{END}',
+        (4, 1), "an unresolved merge conflict",
     ),
     "the output of onnx_ir": (
         "<\n    ir_version=10,\n    opset_imports={'': 21},\n>\ngraph(\n    name=main,\n)\n",
@@ -421,7 +422,6 @@ def test_long_names_that_differ_at_the_end_differ_in_messages() -> None:
     assert four.endswith("d, 4]`")
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("name", ["a`b", "`", "`a", "a`", "a``b"])
 def test_backticks_in_names_end_no_name(name: str) -> None:
     between = f"` {'is not ' * 30}`{name}` or `"

@@ -328,6 +328,11 @@ CALLS: dict[tuple[str, str], str | None] = {
     ('FusedConv <activation = "Elu"> (x, x)', "float[1, 1, 2, 2] x"): "`activation` must be Clip",
     ('FusedConv <activation = "HardSwish"> (x, x)', "float[1, 1, 2, 2] x"): None,
     ("FusedConv <strides = [2]> (x, w)", "float[1, 1, 3] x, float[1, 1, 4] w"): "larger than",
+    ('FusedConv <activation = "Relu"> (x, w, , z)',
+     "float[1, 1, 3] x, float[1, 1, 2] w, float[1, 1, 2] z"): None,
+    ('FusedConv <activation = "Relu"> (x, w, , x)', "float[1, 1, 3] x, float[1, 1, 2] w"):
+        "dimension 2 of `x` is 3, but this dimension of the output is 2",
+    ("FusedMatMul (x, s)", f"{X3}, float s"): "an input of the matrix product has rank 0",
     (".ConvInteger <strides = [2]> (x, w)", f"uint8[1, 1, 3] x, {WINDOW}"): "larger than",
     (".QLinearConv <strides = [2]> (x, s, z, w, s, z, s, z)",
      f"uint8[1, 1, 3] x, {WINDOW}, float s, uint8 z"): "larger than",

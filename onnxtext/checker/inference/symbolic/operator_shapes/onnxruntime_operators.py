@@ -199,17 +199,18 @@ def _quantized_operands(call: OperatorCall) -> SymbolicShape:
 
 
 def _product(call: OperatorCall) -> SymbolicShape:
-    left, right = _factor(call, 0, "A"), _factor(call, 1, "B")
-    return matmul_shape(call, left, right) if left and right else None
+    return matmul_shape(call, _factor(call, 0, "A"), _factor(call, 1, "B"))
 
 
-def _factor(call: OperatorCall, index: int, side: str) -> Extents:
-    """Return the shape of a factor after its transpositions; () for a scalar or if unknown.
+def _factor(call: OperatorCall, index: int, side: str) -> SymbolicShape:
+    """Return the shape of a factor after its transpositions; None if it is unknown.
 
     The attributes `transBatch…` and `trans…` request the transpositions. `side`, `A` or `B`, is the
     last letter of their names.
     """
-    shape = call.shape(index) or ()
+    shape = call.shape(index)
+    if shape is None:
+        return None
     if call.integer(f"transBatch{side}", 0) and len(shape) > 2:
         shape = (*shape[1:-1], shape[0], shape[-1])
     return (*shape[:-2], *reversed(shape[-2:])) if call.integer(f"trans{side}", 0) else shape
@@ -262,6 +263,14 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
         return None if inferred is None else (inferred[0], *inferred[2:], inferred[1])
 
     return swapped
+
+
+def _fused_conv(call: OperatorCall) -> SymbolicShape:
+    """Infer the output shape of `FusedConv`; an added tensor must have this shape."""
+    shape = _standard("Conv")(call)
+    if shape is not None:
+        call.require_shape(3, shape, "this dimension of the output")
+    return shape
 
 
 def _nhwc_conv(call: OperatorCall) -> SymbolicShape:
@@ -321,7 +330,7 @@ _SINGLE: dict[str, ShapeFunction] = {
     "CDist": _distances,
     "DequantizeLinear": _standard("DequantizeLinear"),
     "FusedConv": _checked(
-        _fused("Clip HardSigmoid HardSwish LeakyRelu Relu Sigmoid Tanh"), _standard("Conv")
+        _fused("Clip HardSigmoid HardSwish LeakyRelu Relu Sigmoid Tanh"), _fused_conv
     ),
     "FusedGemm": _checked(
         _fused("Celu Elu HardSigmoid LeakyRelu ParametricSoftplus Relu ScaledTanh Selu Sigmoid "
