@@ -176,10 +176,11 @@ _TEXTS: tuple[tuple[re.Pattern[str], Callable[[str], FileKind]], ...] = (
         _is("a model as text", "convert it with `onnxtext to-binary`"),
     ),
     (
-        re.compile(
-            _SPACE + r"(?:@(?:doc|meta|initializers|value_info|set|unset)\("
-            r'|(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>)',
-        ),
+        re.compile(_SPACE + r"@(?:doc|meta|initializers|value_info|set|unset)\("),
+        _is("a model, graph or function as text", "convert it with `onnxtext to-binary`"),
+    ),
+    (
+        re.compile(_SPACE + r'(?:b?"[^"]*"|[^\s(){}<>:"]+)\s*\([^()]*\)\s*=>'),
         _is("a graph as text", "convert it with `onnxtext to-binary`"),
     ),
     (

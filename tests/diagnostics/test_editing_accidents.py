@@ -354,3 +354,63 @@ def test_an_error_after_swapped_lines_is_reported_too() -> None:
 def test_two_errors_on_adjacent_lines_are_not_swapped_lines() -> None:
     broken = SWAPPED.replace("t = Mul (x, w)", "t == Mul (x, w)").replace("Softmax <", "Softmax <<")
     assert [error.help for error in syntax_errors(broken)].count("swap the lines") == 0
+
+
+DIFFS = {
+    "only added lines": "+  a = Relu (x)\n+  y = Relu (a)",
+    "added lines with other indentation": "+ a = Relu (x)\n+   y = Relu (a)",
+    "a removed line without a statement": "-  y\n+  a = Relu (x)\n+  y = Relu (a)",
+}
+
+
+@pytest.mark.parametrize("name", DIFFS)
+def test_lines_of_a_diff_among_others_are_one_error(name: str) -> None:
+    broken = node(DIFFS[name])
+    (error,) = syntax_errors(broken)
+    assert (error.message, error.position) == ("the text has marks of a diff", (3, 1))
+    assert error.fix is not None
+    fixed = error.fix.apply(broken)
+    assert fixed.replace(" ", "") == node("a = Relu (x)\ny = Relu (a)").replace(" ", "")
+
+
+def test_a_second_body_is_one_error() -> None:
+    broken = node("  a = Neg (x)\n}\n{\n  b = Relu (x)\n  y = Neg (b)")
+    (error,) = syntax_errors(broken)
+    assert (error.message, error.position) == (
+        "a graph or function has only one body in braces",
+        (5, 1),
+    )
+
+
+def test_an_error_far_below_does_not_change_the_first_error() -> None:
+    first, second = syntax_errors("TODO\n" + node("  t = Add (x, a)\n  y = Cast <to => (t)"))
+    assert (first.message, first.help) == ("unexpected text before the header", "remove it")
+    assert second.position is not None
+    assert second.position.line == 5
+
+
+@pytest.mark.parametrize(
+    ("lines", "fix"),
+    [
+        ("  y = Op <\n    --a = [1, 2],\n    b = 1> (x)", None),
+        ("  y = Op <\n    attribute {\n      name: 1\n    }> (x)", "unsafe"),
+    ],
+)
+def test_no_safe_fix_drops_an_attribute_or_makes_one_of_a_block(
+    lines: str, fix: str | None
+) -> None:
+    error = syntax_errors(node(lines))[0]
+    assert error.code != "slash-comment"
+    assert error.fix is None or error.fix.applicability == (fix or "unsafe")
+
+
+def test_only_0_and_1_are_certain_elements_of_booleans() -> None:
+    (error,) = syntax_errors(value("bool[1] w = {1_0}"))
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+
+
+def test_quotes_of_unix_manuals_are_one_error() -> None:
+    (error,) = syntax_errors(node("  y = Op <a = `b'> (x)"))
+    assert error.fix is not None
+    assert error.fix.title == 'write "b"'

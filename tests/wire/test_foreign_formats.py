@@ -91,6 +91,7 @@ FILES = {
     "a model in protobuf's JSON form": json_format.MessageToJson(MODEL).encode(),
     "a model in protobuf's text form": text_format.MessageToString(MODEL).encode(),
     "a model as text": TEXT.encode(),
+    "a model, graph or function as text": f'@doc("d")\n{TEXT}'.encode(),
     "a graph as text": TEXT.partition("\n")[2].encode(),
     "a text, which begins with `Entry not found`": b"Entry not found",
     "a text in UTF-16": TEXT.encode("utf-16"),

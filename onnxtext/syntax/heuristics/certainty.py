@@ -115,8 +115,8 @@ def _item(context: ErrorContext) -> list[Token]:
 def is_certain_equals(context: ErrorContext) -> bool:
     """Whether a `=` is certainly missing before the unexpected token."""
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
-    # In the declaration `float w 1`, the `1` may be a part of the name.
-    return same_line and context.name(context.token) not in _TYPES | _NUMBERS
+    # In the declaration `float w 1`, the `1` may be a part of the name; `x {` may begin a block.
+    return same_line and context.name(context.token) not in {*_TYPES, *_NUMBERS, "LBRACE"}
 
 
 _MARKS = re.compile(r"[^\w]+")

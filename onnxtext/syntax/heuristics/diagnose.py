@@ -53,6 +53,8 @@ _ANOTHER = 2.5
 """The cost to add if another error follows soon after the edits."""
 _DOUBTFUL = 2.5
 """If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
+_SEPARATE_TOKENS = 24
+"""If at least this number of tokens parse after a change, the next error is a separate mistake."""
 _PLAUSIBLE_TOKENS = 3
 """Number of tokens that must parse after a change to make it plausible."""
 _MAX_COST_TO_DESCRIBE = 1.9
@@ -153,6 +155,7 @@ def _is_right(
     """Whether edits are right: the text after them parses, or its next error is another mistake.
 
     The next error is another mistake in these cases:
+    - it is far: at least `_SEPARATE_TOKENS` tokens parse before it;
     - its token and the unexpected token of this error have the same kind, or both are numbers:
       the writer probably made the same mistake again;
     - it is near, and a safe fix or (if `marks`) an inserted `,`, `=` or `:` mends it.
@@ -168,6 +171,8 @@ def _is_right(
     outcome = context.attempt(*edits, max_tokens=CERTAIN_TOKENS)
     if outcome is None or not outcome.count or context.token is None:
         return False
+    if outcome.count >= _SEPARATE_TOKENS:
+        return True
     offset = outcome.resume
     for _ in range(outcome.count):
         token = context.lexer.token(context.text, offset)

@@ -20,7 +20,6 @@ _MIN_LINES = 3
 """A mark at the start of each line is recognized only if at least this number of lines have it."""
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
-_ADDED = re.compile(r"\+")
 _QUOTE = re.compile(r"> ?")
 _QUOTED = re.compile(r"[ \t]{0,20}(?:>[ \t]?){1,8}")
 _STRING_OR_COMMENT = re.compile(rf"{LINE_STRING}|{COMMENT}", re.DOTALL)
@@ -34,6 +33,7 @@ _DIFF_HEADER = re.compile(
 _DIFF_LINE = re.compile(
     r"^(?:(-)(?!-|>|\.?[0-9]|(?i:inf|nan))[^\n]*\n?|(\+)(?!\.?[0-9]|(?i:inf|nan)))", re.MULTILINE
 )
+_BULLET = re.compile(r"- [^\s={}<>][^={}<>\n]*$", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
 _ESCAPE = re.compile(
     r"&(?:amp;)*(?:lt|gt|quot|amp|apos|nbsp|(?P<number>#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})));"
@@ -42,7 +42,6 @@ _PYTHON_HEAD = re.compile(
     r"\s*(?:[A-Za-z_]\w*[ \t]*=[ \t]*(?:[A-Za-z_][\w.]*\()*|(?:[A-Za-z_][\w.]*\()+)\s*"
     r"(?P<prefix>[A-Za-z]{0,2})(?P<quotes>\"\"\"|''')\\?[ \t]*\n?"
 )
-_STATEMENT = re.compile(r"[={}<>]")
 _PART_OF_MODEL = re.compile(r"=>|\bir_version\b|\"\"\"|'''|^[ \t]*@\w", re.MULTILINE)
 _DOMAIN = re.compile(r"\bdomain\s*:")  # in the header of a function
 _SECOND_MODEL = re.compile(r"^[ \t]*<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
@@ -144,10 +143,6 @@ def _marked_lines(source: Source, mark: re.Pattern[str], message: str) -> Diagno
     return _diagnostic(source, message, Span(start, start + 1), title, edits)
 
 
-def _added_lines(source: Source, error_offsets: list[int]) -> Diagnostic | None:
-    return _marked_lines(source, _ADDED, "the lines begin with the mark `+` of a diff")
-
-
 def _quoted_lines(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     first = _QUOTED.match(source.text)
     if first is None:
@@ -171,17 +166,18 @@ def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     if not _is_diff_header(text, headers):
         headers = []
     removed = [Span(*match.span()) for match in lines if match[1]]
-    if not headers and not all(_STATEMENT.search(text, *span) for span in removed):
-        return None  # a Markdown list, or list items such as `-x`
     added = [Span(*match.span()) for match in lines if match[2]]
-    if not headers and not (removed and added):
-        return None
+    is_list = any(_BULLET.match(text, span.start) for span in removed)
+    if not headers and (not added or len(lines) == 1 or is_list):
+        return None  # a Markdown list, or list items such as `-x`
     edits = [Edit(span, "") for span in sorted([*headers, *removed, *added])]
     start = edits[0].span.start
     end = len(text[start : edits[0].span.end].rstrip()) + start if headers else start + 1
     title = "remove the headers, the removed lines and the marks `+`"
     if not headers:
         title = "remove the lines that begin with `-`, and the marks `+`"
+    if not headers and not removed:
+        title = "remove the marks `+`"
     return _diagnostic(source, "the text has marks of a diff", Span(start, end), title, edits)
 
 
@@ -365,6 +361,6 @@ def _second_model(source: Source, error_offsets: list[int]) -> Diagnostic | None
 
 
 _RECOGNIZERS: tuple[Callable[[Source, list[int]], Diagnostic | None], ...] = (
-    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _tags, _here_document,
+    _line_numbers, _quoted_lines, _diff, _prose, _html, _tags, _here_document,
     _python_string, _second_model,
 )  # fmt: skip

@@ -99,10 +99,8 @@ class Recovery:
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
         self._at = -1
-        self._tries = 0
-        self._recoveries = 0
-        self._cascades = CascadeFilter()
-        self._budget = Budget()
+        self._tries = self._recoveries = 0
+        self._cascades, self._budget = CascadeFilter(), Budget()
 
     def stop(self, error: SemanticError) -> None:
         """Record the error at which the parser stopped."""
@@ -252,7 +250,9 @@ class Recovery:
         return resume
 
     def _report(self, diagnosis: Diagnosis) -> None:
-        self.diagnostics.append(diagnosis_report(self.source, diagnosis))
+        found = diagnosis_report(self.source, diagnosis)
+        if found not in self.diagnostics[-1:]:
+            self.diagnostics.append(found)
 
     def _error_context(self, token: Token | None, at: int) -> tuple[ErrorContext, int]:
         """Return the context of an error, and the stack position at which its statement begins."""

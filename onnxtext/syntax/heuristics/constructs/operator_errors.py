@@ -170,13 +170,20 @@ def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose braces around nodes, as in C: `{`, then nodes, then `}`."""
+    """Diagnose braces around nodes, as in C: `{`, then nodes, then `}`; and a second body."""
     token = context.token
-    if token != "{" or context.done or "node" not in context.rules:
+    if token != "{" or context.done or not begins_line(context.text, context.at):
         return
     tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
     end = closing_index(tokens)
-    if end is None or not begins_line(context.text, context.at):
+    if end is None:
+        return
+    if "function" in context.rules and context.text[: context.previous_end].endswith("}"):
+        message = "a graph or function has only one body in braces"
+        help = "remove the body, or write the first line of a function, such as `f (x) => (y) {`"
+        skip_to = tokens[end].end + 1
+        yield Diagnosis("syntax-error", message, token.span, help=help, skip_to=skip_to)
+    if "node" not in context.rules:
         return
     close = tokens[end].at
     own = not begins_line(context.text, close)

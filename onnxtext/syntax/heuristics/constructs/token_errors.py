@@ -28,7 +28,7 @@ from onnxtext.tensor.number_spellings import OTHER_NUMBER, other_spelling, whole
 
 NOTHING = ("None", "null", "nil")
 _SMART = "“”„‟«»‘’‚‛"
-_SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.)*)'")
+_SINGLE_QUOTED = re.compile(r"['`]((?:[^'\\\n]|\\.)*)'")
 _SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
 _TRIPLE = re.compile(f"[\"'{_SMART}]{{3}}")
 _ESCAPED_QUOTE = re.compile(r'\\"')
@@ -59,10 +59,10 @@ ALIASES = {
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose strings in wrong quotes: `'…'` and “…”, or in escaped quotes."""
-    if context.token == "'":
+    """Diagnose strings in wrong quotes: `'…'`, `` `…' `` and “…”, or in escaped quotes."""
+    match = _SINGLE_QUOTED.match(context.text, context.at)
+    if context.token == "'" or (context.token == "`" and match is not None):
         yield from _wrong_triple(context)
-        match = _SINGLE_QUOTED.match(context.text, context.at)
         message = "a string must be in double quotes"
         if match is None:
             opens = context.text.count('"', context.at, context.line_limit) % 2
@@ -153,6 +153,8 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if type.partition("[")[0] in _NARROW:  # an integer would be the bits of the float
         safe = not whole
         plain += ".0" if whole else ""
+    elif type.startswith("bool"):
+        safe = plain in {"0", "1"}
     elif type.startswith(("int", "uint")):
         plain = whole_number(plain) or plain
     elif {"attribute", "node"} & context.rules:  # the value may determine the attribute's type

@@ -60,7 +60,7 @@ TENSOR_TYPE = re.compile(
 """Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
 _VECTOR = re.compile(r"(?:std::)?vector<(\w+)>")
-_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
+_OTHER_COMMENT = re.compile(r"--(?![->]|\w+[ \t]*=)|;+(?=[ \t]*\w)|<!--")
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
