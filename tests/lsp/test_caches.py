@@ -21,9 +21,9 @@ from onnxtext.lsp.features import document_links, document_symbols, semantic_tok
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.plain_statements import plain_span_map
+from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.source import Source, Span
-from onnxtext.syntax.span_map import SpanMap, map_spans
+from onnxtext.syntax.span_map import map_spans
 from tests.lsp.documents import EXAMPLES
 from tests.seeds import draws, sampled, seeded
 
@@ -71,35 +71,25 @@ def edit(document: Document, number: int, generator: random.Random) -> None:
     document.update(number, [change])
 
 
-def normal(places: SpanMap) -> Any:
-    """Return a span map without parts that repeat the span of the whole."""
-    parts = {name: normal(part) for name, part in places.parts.items()}
-    if len(parts) == 1:
-        (only,) = parts.values()
-        if only == (places.span, {}, []):
-            parts = {}
-    return places.span, parts, [None if item is None else normal(item) for item in places.items]
-
-
-def test_plain_statements_have_the_spans_of_the_parser() -> None:
+def test_plain_statements_end_where_the_parser_ends_them() -> None:
     plain = 0
     for text in texts():
         for statement in opened(text).version.index.statements[:1500]:
             chunk = text[statement.at : statement.limit]
-            found = plain_span_map(statement.kind, chunk)
+            found = match_plain(statement.kind, chunk)
             if found is not None:
                 plain += 1
-                assert normal(found) == normal(map_spans(Source(chunk), 0, statement.kind)), chunk
+                assert found.end() == map_spans(Source(chunk), 0, statement.kind).span.end, chunk
     assert plain > 200
 
 
 def test_printed_exports_have_only_plain_statements() -> None:
-    """Statements that the printer wraps are not parsed again."""
+    """Statements that the printer wraps are plain, too."""
     text = onnxtext.from_binary(next(transformer(200)))
     statements = opened(text).version.index.statements
     chunks = {text[item.at : item.limit]: item.kind for item in statements}
     assert any("\n" in chunk.strip() for chunk in chunks)
-    assert [chunk for chunk, kind in chunks.items() if plain_span_map(kind, chunk) is None] == []
+    assert [chunk for chunk, kind in chunks.items() if match_plain(kind, chunk) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -127,18 +117,26 @@ def test_printed_exports_have_only_plain_statements() -> None:
 )  # fmt: skip
 def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
     kind = "node" if "(" in chunk else "value_info"
-    found = plain_span_map(kind, chunk)
+    found = match_plain(kind, chunk)
     try:
-        wanted = normal(map_spans(Source(chunk), 0, kind))
+        end = map_spans(Source(chunk), 0, kind).span.end
     except ValueError:
-        wanted = None
-    assert found is None or normal(found) == wanted
+        end = -1
+    assert found is None or found.end() == end
 
 
 def outline(document: Document) -> Any:
     params = t.DocumentSymbolParams(t.TextDocumentIdentifier(URI))
     result = asyncio.run(document_symbols.outline(document, params))
     return orjson.loads(orjson.dumps(result))
+
+
+def test_tokens_of_plain_statements_equal_those_of_the_parser() -> None:
+    for text in texts():
+        document = opened(text)
+        wanted = semantic_tokens.tokens(document.version, Span(0, len(text)))
+        found = asyncio.run(semantic_tokens.all_tokens(document))
+        assert found == semantic_tokens.encode(document.version, wanted)
 
 
 @pytest.mark.thorough

@@ -2,8 +2,8 @@
 """Compute span maps of statements on demand, and cache them across versions.
 
 A span map (`syntax.span_map`) is the tree of the spans of a statement's parts. To compute it, a
-statement is parsed again, unless it is plain (`plain_statements`). The cache is keyed by the text
-of the statement, so that a keystroke invalidates one statement only.
+statement is parsed again. The cache is keyed by the text of the statement, so that a keystroke
+invalidates one statement only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import contextlib
 from dataclasses import dataclass
 from functools import lru_cache
 
-from onnxtext.lsp.index.plain_statements import plain_span_map
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
@@ -26,11 +25,9 @@ def span_map_of(kind: str, chunk: str) -> SpanMap | None:
 
     The offsets in it are relative to the start of the statement.
     """
-    result = plain_span_map(kind, chunk)
-    if result is None:
-        with contextlib.suppress(ValueError, LookupError, RecursionError):
-            result = map_spans(Source(chunk), 0, kind)
-    return result
+    with contextlib.suppress(ValueError, LookupError, RecursionError):
+        return map_spans(Source(chunk), 0, kind)
+    return None
 
 
 def enclosing_span(left: Span, right: Span) -> Span:
