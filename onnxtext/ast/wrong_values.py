@@ -13,14 +13,17 @@ from typing import Any, ForwardRef, Literal, Union, get_args, get_origin, get_ty
 from onnxtext import ast
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.plurals import count_noun, with_article
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS
+from onnxtext.tensor.format_elements import format_field, format_typed, is_expressible
 
 
 def raise_for_wrong_value(model: object, error: Exception) -> None:
     """Raise an error that names a wrong value in a model, if it has one; `error` is the cause.
 
     A value is wrong if the annotation of its field does not allow it, if it should name an element
-    type but does not, or if a message cannot contain it, such as the integer 2^63.
+    type but does not, if a message cannot contain it, such as the integer 2^63, or if it is data
+    that does not fit the type of its tensor.
 
     Raises:
         OnnxTextError: the model has a wrong value, and `error` is not an `OnnxTextError`.
@@ -111,7 +114,30 @@ def _wrong_content(value: Any, path: str) -> _Wrong | None:
         case ast.TensorType(element) | ast.SparseTensorType(element):
             if element != "undefined" and element not in ELEMENTS:
                 return f"{path}.element", f"is {element!r}, which is not an element type"
+        case ast.Tensor(type, data) | ast.ValueInfo(_, ast.TensorType() as type, data):
+            if not _fits(type, data):
+                dims = ", ".join(map(str, type.integer_dims))
+                return f"{path}.data", f"is not the data of {type.element}[{dims}]"
     return None
+
+
+def _fits(type: ast.TensorType, data: object) -> bool:
+    """Whether a literal of a tensor type can express data that is stored as elements."""
+    count = count_elements(type.integer_dims)
+    try:
+        match data:
+            case ast.RawData(content):
+                return is_expressible(ELEMENTS[type.element], content, count)
+            case ast.TypedData(entries):
+                text = format_typed(ELEMENTS[type.element], entries, count)
+                return text is not None or not entries
+            case ast.FieldData(fields):
+                for name, value in fields:
+                    if name != "raw_data" and isinstance(value, bytes):
+                        format_field(name, value)
+    except (LookupError, ValueError):  # no such element type or field, or a wrong size
+        return False
+    return True
 
 
 def _wrong_class(attribute: ast.Attribute, path: str) -> _Wrong | None:

@@ -710,6 +710,29 @@ def test_wrong_names_and_attributes_are_errors(
         onnxtext.rewrite(NODE_OF_ATTRIBUTES, tree)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ast.RawData(bytes(12)),
+        ast.RawData(b"x"),
+        ast.TypedData(b"x"),
+        ast.FieldData((("float_data", b"x"),)),
+        ast.FieldData((("floats", bytes(8)),)),
+    ],
+)
+def test_data_that_does_not_fit_its_type_is_an_error(wrong: ast.TensorData) -> None:
+    tree = onnxtext.parse(EVERY_TYPE)
+    tree.graph.values[0].data = wrong
+    with pytest.raises(onnxtext.OnnxTextError, match=r"data is not the data of float\[2\]"):
+        onnxtext.rewrite(EVERY_TYPE, tree)
+    tree = onnxtext.parse(EVERY_TYPE)
+    wrong_tensor = ast.Tensor(ast.TensorType("int64", (2,)), wrong)
+    made = ast.Attribute("t", ast.AttributeType.TENSOR, wrong_tensor)
+    tree.graph.nodes[1].attributes = (made,)
+    with pytest.raises(onnxtext.OnnxTextError, match=r"data is not the data of int64\[2\]"):
+        print_model(tree)
+
+
 @pytest.mark.parametrize("convert", [print_model, lower_model])
 @pytest.mark.parametrize("wrong", [None, 5, "x"])
 def test_printing_and_encoding_wrong_trees_are_errors(
