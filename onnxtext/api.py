@@ -22,7 +22,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import read_input, write_atomically
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, decode_text, has_binary_content
-from onnxtext.model_arguments import message_name, message_of, require_bytes, require_text
+from onnxtext.model_arguments import as_tuple, message_name, message_of, require_bytes, require_text
 from onnxtext.select_core import cached_module
 from onnxtext.source import Source
 
@@ -290,9 +290,10 @@ def check(
         base_dir: the directory of external data; by default the directory of the source's file.
             Without a directory, as for bytes, external files are not read.
         select: rules to turn on besides the default rules: their codes, the profile `style`, or
-            `all` for every rule that belongs to no profile.
-        ignore: rules to turn off.
-        schemas: schema files that describe operators of domains outside the ONNX standard.
+            `all` for every rule that belongs to no profile. A `str` is one rule.
+        ignore: rules to turn off. A `str` is one rule.
+        schemas: schema files that describe operators of domains outside the ONNX standard. A `str`
+            or a path is one file.
 
     Returns:
         All findings, including syntax errors, in the order of the text or of the model. A valid
@@ -310,8 +311,9 @@ def check(
     from onnxtext.checker.engine.project_settings import Settings
 
     directory = None if base_dir is None else Path(base_dir)
-    with use_tables(tables_of(Settings(), [Path(path) for path in schemas])):
-        return check_any(source, base_dir=directory, select=select, ignore=ignore)
+    chosen, ignored = as_tuple(select or ()), as_tuple(ignore or ())
+    with use_tables(tables_of(Settings(), [Path(path) for path in as_tuple(schemas)])):
+        return check_any(source, base_dir=directory, select=chosen, ignore=ignored)
 
 
 def load(path: str | os.PathLike[str]) -> onnx.ModelProto:

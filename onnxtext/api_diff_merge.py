@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.model_arguments import ModelArgument, read_model_argument, require_text
+from onnxtext.model_arguments import (
+    ModelArgument,
+    as_tuple,
+    read_model_argument,
+    require_text,
+)
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -32,7 +37,7 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
             `NodeProto`), or an object of `onnx_ir` or `onnxscript`.
         new: the other model, in one of the forms of `old`.
         ignore: categories of differences to leave out: `weights`, `order`, `names`, `metadata`,
-            `doc` or `encoding`.
+            `doc` or `encoding`. A `str` is one category.
 
     Returns:
         The differences; falsy if there are none. `str(result)` is the output of `onnxtext diff`.
@@ -45,12 +50,13 @@ def diff(old: ModelSource, new: ModelSource, *, ignore: Collection[Category] = (
     """
     from onnxtext.differ import IGNORABLE, compare
 
-    for name in ignore:
+    ignored = as_tuple(ignore)
+    for name in ignored:
         if name not in IGNORABLE:
             raise ValueError(f"{name!r} cannot be ignored; choose one of {', '.join(IGNORABLE)}")
     with paused_collector():
         sides = [_side(source) for source in (old, new)]
-        return compare(*sides).without(frozenset(ignore))
+        return compare(*sides).without(frozenset(ignored))
 
 
 def _side(source: ModelSource) -> ModelSide:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxtext.model_arguments import read_model_argument
+from onnxtext.model_arguments import as_tuple, read_model_argument
 
 if TYPE_CHECKING:
     from onnxtext.model_arguments import ModelSource
@@ -89,22 +89,10 @@ def show(
 
     pattern = None if find is None else re.compile(find)
     if graph is not None:
-        _require_name(graph)
-    choice = PartOptions(graph, _names(start), _names(end), pattern, context)
+        (graph,) = as_tuple([graph])
+    choice = PartOptions(graph, as_tuple(start), as_tuple(end), pattern, context)
     argument = read_model_argument(model).as_model()
     base = argument.base if base_dir is None else Path(base_dir)
     binary = isinstance(argument.content, bytes)
     reading = read_model(argument.data, argument.name, base, binary=binary)
     return Shown("".join(part_text(reading, choice)), reading)
-
-
-def _names(names: str | Sequence[str]) -> tuple[str, ...]:
-    listed = (names,) if isinstance(names, str) else tuple(names)
-    for name in listed:
-        _require_name(name)
-    return listed
-
-
-def _require_name(name: object) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"expected a name (a str), not {type(name).__name__}")

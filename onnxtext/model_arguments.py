@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.io.files import read_input
 from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
@@ -84,6 +85,22 @@ def require_bytes(data: object) -> None:
         found = type(data).__name__
         hint = ": call `dumps` to print a message" if hasattr(data, "SerializeToString") else ""
         raise TypeError(f"expected the bytes of a binary model, not {found}{hint}") from None
+
+
+Item = TypeVar("Item", bound=str | os.PathLike[str])
+
+
+def as_tuple(items: Item | Iterable[Item]) -> tuple[Item, ...]:
+    """Return the items of an argument that is a list of names or paths, or a single one.
+
+    Raises:
+        TypeError: the argument, or an item of it, is no name or path.
+    """
+    result = (items,) if isinstance(items, str | os.PathLike) else tuple(items)
+    for item in result:
+        if not isinstance(item, str | os.PathLike):
+            raise TypeError(f"expected a name (a str), not {type(item).__name__}")
+    return result
 
 
 def read_model_argument(source: object, name: str | None = None) -> ModelArgument:

@@ -366,6 +366,23 @@ def test_message_types_that_are_no_classes_are_named() -> None:
             onnxtext.loads(MODEL, wrong)
 
 
+@pytest.mark.parametrize("wanted", [list, tuple, iter, lambda one: one[0]])
+def test_names_may_be_in_any_iterable_and_one_name_alone(wanted: Any, tmp_path: Path) -> None:
+    text = "g (float[2] x) => (float[2] y) { y = d.F (x) }\n"
+    text = '<ir_version: 10, opset_import: ["": 21, "d": 1]>\n' + text
+    schemas = tmp_path / "d.onnxschema"
+    schemas.write_text("<onnxtext: 1>\n")
+    found = onnxtext.check(text, select="all")
+    assert found
+    assert onnxtext.check(text, select=wanted(["all"])) == found
+    assert not onnxtext.check(text, select="all", ignore=wanted(["all"]))
+    assert onnxtext.check(text, select="all", schemas=wanted([schemas])) == found
+    other = text.replace("=> (float[2] y)", "=> (float[2] y) <int8[1] v = {1}>")
+    assert onnxtext.diff(text.replace("y = d", "[n] y = d"), text)
+    assert not onnxtext.diff(text.replace("y = d", "[n] y = d"), text, ignore=wanted(["names"]))
+    assert onnxtext.diff(text, other, ignore=wanted(["names"]))
+
+
 @pytest.mark.parametrize("option", ["graph", "start", "end", "find"])
 def test_names_to_show_that_are_no_strings_are_type_errors(option: str) -> None:
     wrong: Any
