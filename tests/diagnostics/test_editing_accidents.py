@@ -414,3 +414,26 @@ def test_quotes_of_unix_manuals_are_one_error() -> None:
     (error,) = syntax_errors(node("  y = Op <a = `b'> (x)"))
     assert error.fix is not None
     assert error.fix.title == 'write "b"'
+
+
+@pytest.mark.parametrize(
+    ("lines", "head"),
+    [
+        ("  t = Relu (x)\n  y = Neg (t)\n}", "NAME (…) => (…) {"),
+        ("  s, t = Split (x)\n  y = Neg (t)\n}", "NAME (…) => (…) {"),
+        ("  float[2] x,\n  float[2] b\n) => (float[2] y) {\n  y = Add (x, b)\n}", "NAME ("),
+        ("  float[2] w = [1, 2],\n> {\n  y = Neg (w)\n}", "NAME (…) => (…) <"),
+    ],
+)
+@pytest.mark.parametrize(
+    "before", ["", "<ir_version: 10>\ng (x) => (y) {\n  y = F (x)\n}\n"], ids=["graph", "function"]
+)
+def test_a_missing_first_line_of_a_graph_is_one_error(lines: str, head: str, before: str) -> None:
+    if before and "float" in lines:
+        pytest.skip("a function has no typed inputs")
+    entry = 'domain: "d", opset_import: [21]' if before else "ir_version: 10, opset_import: [21]"
+    (error,) = syntax_errors(f"{before}<{entry}>\n{lines}\n")
+    assert error.message == "the first line of the graph or function is missing"
+    assert error.help == f"write `{head}` before this line"
+    assert error.position is not None
+    assert error.position.line == before.count("\n") + 2
