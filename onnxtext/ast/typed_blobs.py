@@ -134,8 +134,8 @@ def compress_repetition(value: Any) -> RepeatedList | None:
     match value:  # compare the first and the last item first: in most lists, they differ
         case Floats(data) if data[-4:] == data[:4] and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
-        case (int() | bytes() as item, *_) if value[-1] == item and value == (item,) * len(value):
-            return RepeatedList((item,), len(value))
+        case (int() | bytes(), *_) if value[-1] == value[0] and value == value[:1] * len(value):
+            return RepeatedList(value[:1], len(value))
     return None
 
 
