@@ -133,7 +133,8 @@ def diagnose_wider(context: ErrorContext, budget: Budget, limit: float) -> Diagn
             return diagnosis
     for recognizer in _WIDER:
         for diagnosis in recognizer(context):
-            if diagnosis.edits and _is_right(context, diagnosis.edits):
+            marks = bool(diagnosis.title)
+            if diagnosis.edits and _is_right(context, diagnosis.edits, marks=marks):
                 return diagnosis
     return correct(context, budget, limit=limit) if limit > _DOUBTFUL else None
 
@@ -155,7 +156,7 @@ def _is_right(
     """Whether edits are right: the text after them parses, or its next error is another mistake.
 
     The next error is another mistake in these cases:
-    - it is far: at least `_SEPARATE_TOKENS` tokens parse before it;
+    - it is far: at least `_SEPARATE_TOKENS` tokens parse before it (if `marks`);
     - its token and the unexpected token of this error have the same kind, or both are numbers:
       the writer probably made the same mistake again;
     - it is near, and a safe fix or (if `marks`) an inserted `,`, `=` or `:` mends it.
@@ -171,7 +172,7 @@ def _is_right(
     outcome = context.attempt(*edits, max_tokens=CERTAIN_TOKENS)
     if outcome is None or not outcome.count or context.token is None:
         return False
-    if outcome.count >= _SEPARATE_TOKENS:
+    if marks and outcome.count >= _SEPARATE_TOKENS:
         return True
     offset = outcome.resume
     for _ in range(outcome.count):
