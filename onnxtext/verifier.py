@@ -266,7 +266,7 @@ def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     left, right = [data[offset : offset + _SHOWN].hex(" ") or "nothing" for data in (old, new)]
     location = f"byte {offset:#x}" + (f" ({path})" if path else "")
     sizes = "" if len(old) == len(new) else f"; {len(old):,} bytes became {len(new):,}"
-    message = f"the bytes differ from {location} on: {left} became {right}{sizes}"
+    message = f"the bytes differ, starting at {location}: {left} became {right}{sizes}"
     return [LawViolation("L1", message, offset=offset, path=path)]
 
 

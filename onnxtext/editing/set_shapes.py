@@ -161,8 +161,9 @@ def follow_inference(
 def _following(type: TensorType, before: Shape | None, after: Shape | None) -> TensorType:
     """Return a declared type with updated dimensions; `before` and `after` are inferred shapes.
 
-    A declared dimension that is equal to the old inferred value gets the new inferred value. If
-    the inferred rank changed, the new inferred shape replaces the declared shape.
+    A declared dimension that equals the inferred dimension in `before` gets the one in `after`. If
+    the inferred rank changed, the new inferred shape replaces the declared shape. If `after` is
+    None, its dimensions are unknown.
     """
     if type.shape is None or before is None or len(type.shape) != len(before):
         return type

@@ -63,9 +63,9 @@ Symbols = dict[int, ChainMap[str, None]]
 def write_types(model: Model, *, only: Container[int] | None = None) -> list[str]:
     """Write the inferred types of node outputs into a model.
 
-    Inputs keep their types. In a function, dimensions that differ between calls stay unknown, and a
-    value whose types differ otherwise gets no type. Models before IR version 10 get no types in
-    functions.
+    Inputs keep their types. In a function, a dimension that differs between calls stays unknown, as
+    does the shape if the ranks differ; a value whose types differ in another way gets no type.
+    Models before IR version 10 get no types in functions.
 
     Args:
         model: the syntax tree; changed in place.
@@ -99,7 +99,9 @@ def _types(scope: Scope, inference: CompleteInference, known: Symbols) -> dict[s
     """Return the types to write for the values of a graph or function, by name.
 
     Inference visits a function once for each call. Dimensions that differ between the visits become
-    unknown; a value whose types differ otherwise gets no type.
+    unknown, as does the shape if the ranks differ. If types differ in another way, the value has no
+    type.
+
     `known` caches the results of `_declared_symbols`.
     """
     visits = inference.visits.get(id(scope), ())

@@ -118,8 +118,8 @@ def _moved_arguments(
             for mine, merged, old, new in lists
         ):
             message = (
-                f"{describe_node(node)} passes its arguments in the old order of the parameters "
-                f"of {quote(node.op_type)}; one side has changed the order"
+                f"{describe_node(node)} passes its arguments at the old positions of the "
+                f"parameters of {quote(node.op_type)}; one side has changed the positions"
             )
             yield Finding(_ARGUMENTS, message, (Place(node),), "")
 

@@ -164,9 +164,10 @@ class ValueNames:
         return set(self._uses.get(name, ())) == {new_name}
 
     def _only_use(self, name: str) -> str | None:
-        """Return the one name that all uses of a base value have on the side; None if several.
+        """Return the name of a base value on the side if all of its uses there have the same name.
 
-        Also return None if nothing uses the value, or if the base has a value of this name.
+        Return None if nothing uses the value, if its uses have different names, or if the base also
+        has a value with the name of its uses.
         """
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None

@@ -317,7 +317,7 @@ class ListText:
         before: the text before the opening bracket, such as ` => `.
         flat: the list on one line; None if it needs several lines.
         broken: the list with one item per line.
-        uncommented: `broken` without its comments, because comments may make a line too long;
+        uncommented: `broken` without its comments, because comments may exceed the line length;
             None if `broken` has no comments.
     """
 

@@ -30,8 +30,9 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
     """Return a text in which edited nodes, values and sections are replaced, inserted or removed.
 
-    Other edits have no effect. If `in_parts` is True, only the changed parts of long statements are
-    replaced; the result may then not parse, and the caller must check it.
+    Other edits have no effect. If `in_parts` is True, only the changed parts of long statements
+    (those on several lines or with a nested graph) are replaced; the result may then not parse, and
+    the caller must check it.
     """
     edits, renamed = TextEdits(source.text), renamed_names(old, new)
     edit_sections(edits, old, new, renamed)
@@ -143,7 +144,7 @@ class _Splice:
         return edits
 
     def _restate(self, at: int, origin: str, printed: Printed) -> None:
-        """Replace a statement; if it is long and `in_parts` is True, only its changed parts."""
+        """Replace a statement, or only its changed parts if `in_parts` is True and it is long."""
         if printed[0] == printed[1]:
             return  # only metadata has changed, which is in a section
         start, end = self._span(at, origin)

@@ -160,7 +160,7 @@ def read_narrow_floats(elements: Elements, element: ElementType) -> NDArray[np.u
 def narrow_typed(
     elements: Elements, element: ElementType, low: int, high: int, shown: Range
 ) -> NDArray[np.int64]:
-    """Read floats of at most 16 bits; return the entry of each in ``int32_data``.
+    """Read floats of at most 16 bits; return the ``int32_data`` entry of each element.
 
     Args:
         elements: The elements. A bare integer is a code, as in the official syntax; other elements

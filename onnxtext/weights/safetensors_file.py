@@ -101,7 +101,7 @@ def _sort_metadata(path: Path) -> None:
         metadata = header.get("__metadata__", {})
         header["__metadata__"] = dict(sorted(metadata.items()))
         text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-        # The offsets of tensors begin after the header: keep its size.
+        # The data follows the header and does not move, so the header must keep its size.
         assert len(text) <= size
         file.seek(8)
         file.write(text.ljust(size))

@@ -124,7 +124,7 @@ def test_violated_laws_are_reported(model: Path) -> None:
     assert first.startswith(f"BROKEN {model}  L3  ")
     at = binary().index(b"Relu") + 2
     assert second == (
-        f"  L1: the bytes differ from byte {at:#x} (graph.node[0].op_type) on: "
+        f"  L1: the bytes differ, starting at byte {at:#x} (graph.node[0].op_type): "
         f"{binary()[at : at + 8].hex(' ')} became 78 {binary()[at + 1 : at + 8].hex(' ')}"
     )
     (found,) = objects(run_patched(BREAK_BYTES, "verify", model, "--output-format=json").out)
@@ -139,7 +139,7 @@ def test_other_violated_laws_are_reported(model: Path) -> None:
     assert result.status == 1
     first, differs, meaning, printed = result.out.decode().splitlines()
     assert first.startswith(f"BROKEN {model}  ")
-    assert differs.startswith("  L1: the bytes differ from byte 0x3 (graph) on: ")
+    assert differs.startswith("  L1: the bytes differ, starting at byte 0x3 (graph): ")
     assert meaning.endswith("another model: graph.name was 'g' and became 'gx'")
     assert "line 6 is printed differently the second time: it was 'g (float[N] x)" in printed
 

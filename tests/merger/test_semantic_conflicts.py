@@ -84,7 +84,7 @@ TWO_INPUTS = CALL.replace("(x) => (y)", "(x, w) => (y)").replace("(x, c)", "(w, 
 TWO_INPUTS = TWO_INPUTS.replace("<k = 2.0> (x)", "<k = 2.0> (x, a0)").replace(
     "  a = my", "  a0 = Neg (x)\n  a = my"
 )
-ORDER = "the node of `y` passes its arguments in the old order of the parameters of `F`"
+ORDER = "the node of `y` passes its arguments at the old positions of the parameters of `F`"
 
 CONFLICTS = {
     "values renumbered, and a new use": (

@@ -129,8 +129,8 @@ class SizeExplainer:
             step.kind = "stored" if step.size is not None else "unknown"
             step.how = f"the initializer {quote(name)} stores it"
             if step.size is None:
-                reason = "there are too many, or they are not integers"
-                step.how = f"the elements of {quote(name)} are not tracked: {reason}"
+                reason = "they are too many, not loaded, or of a type that inference does not track"
+                step.how = f"the elements of {quote(name)} are unknown: {reason}"
             return []
         step.place = Place(value, ("name",)) if value.type is None else step.place
         declared = part_of(value.type, step.part)

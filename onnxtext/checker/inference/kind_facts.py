@@ -291,11 +291,12 @@ def kind_key(
     node: Node, target: Target, types: Mapping[str, ValueFact | None], typed: Facts,
     parameters: Mapping[str, Attribute], longest: int,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return the first part of a node's cache key; equal cache keys imply equal output types.
+    """Return the cache key of a node, without the elements of inputs that affect output types.
 
-    The key contains the target's `id()`, the number of outputs, the facts about the inputs,
+    The caller appends these elements; then, nodes with equal keys have equal output types. The key
+    contains the target's `id()`, the number of outputs, the facts about the inputs, the facts in
     `typed`, and an item for each attribute. Attributes with equal items have equal effects on
-    types. If elements of inputs affect the types of the outputs, the caller appends these elements.
+    types.
 
     `types` are the facts about values, by name. `typed` are the facts that the declared types of
     the outputs imply; may be empty. `parameters` are the attributes of a call: if the node is in

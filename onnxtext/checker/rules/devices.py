@@ -240,7 +240,7 @@ RULES = (
     Rule("device-config-name", "device configurations have unique names"),
     Rule(
         "device-config-count",
-        "a configuration has `num_devices`, and names no devices or exactly `num_devices`",
+        "a configuration has a positive `num_devices`, and names that many devices or none",
     ),
     Rule("device-config-unknown", "nodes refer to configurations of the model"),
     Rule("sharding-tensor", "a node shards only its inputs and outputs"),

@@ -136,7 +136,7 @@ def _forced_size(
 
 
 def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
-    """Return `info` if the size follows from the types of inputs, which callers see.
+    """Return `info` if the size follows from the types of inputs alone; callers know these types.
 
     Otherwise, return None: the finding has the severity of its rule.
     """

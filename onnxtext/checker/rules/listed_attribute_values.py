@@ -32,7 +32,7 @@ class _Listed(NamedTuple):
             of other operator versions that onnxruntime also accepts.
         loads: unlisted values that cause only a warning, because onnxruntime loads a model with
             them. None if every unlisted value causes only a warning: onnxruntime accepts any value,
-            or the specification does not list the values that it accepts.
+            or only onnxruntime limits the values.
         since: the first version of the operators that this entry describes.
         until: the last version of the operators that this entry describes.
         domain: the domain of the operators.

@@ -313,7 +313,7 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
         if outer is not None:
             owner = outer[0].describe()
             notes = (f"it is defined in {owner}, but a graph cannot output values of outer graphs",)
-            help = f"copy {quote(value.name)} with `Identity`, and output the copy by a new name"
+            help = f"copy {quote(value.name)} with `Identity`, and output the copy under a new name"
         yield Finding(
             "graph-output-undefined" if scope.is_graph else "function-output-undefined",
             f"{output} is not defined in it",

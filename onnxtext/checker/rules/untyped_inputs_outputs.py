@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules that require types of the inputs and outputs of the main graph."""
+"""Rules that require types and shapes of the inputs and outputs of the main graph."""
 
 from __future__ import annotations
 

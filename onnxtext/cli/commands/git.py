@@ -308,7 +308,7 @@ def _shown_change(top: Path, change: ChangedModel, form: Form, color: str, *, ev
 
 
 def _remark(change: ChangedModel, text: str, form: Form | None) -> str:
-    """Return a line with the paths of a model and a remark; special characters are escaped."""
+    """Return a line with a remark on a model and with its old and new path (once if equal)."""
     from onnxtext.differ.render.markdown import inline_code
 
     line = f"{' and '.join(dict.fromkeys(change.labels))}: {text}".rstrip()

@@ -120,7 +120,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """Values that strings in decorators name: maps the span of each string to (scope, name)."""
+        """Maps the span of each string in a decorator that names a value to (scope, name)."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:

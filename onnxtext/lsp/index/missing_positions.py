@@ -137,8 +137,7 @@ def limit_statements(index: Index) -> None:
 def _limit_holders(index: Index, ordered: list[int]) -> None:
     """Set `limit` of each statement that contains graphs.
 
-    The limit is the first offset in `ordered` after the last start of an item in these graphs.
-    `ordered` has the starts of statements, graphs and sections, and the end of the text.
+    The limit is the first offset in `ordered` after the start of the last item in these graphs.
     """
     last: dict[int, int] = {}
     for scope in reversed(index.scopes):  # nested graphs first

@@ -40,7 +40,11 @@ def join_message(fields: Mapping[int, list[bytes]]) -> bytes:
 
 
 def first_payload(data: bytes, number: int) -> bytes | None:
-    """Return the first payload of a length-delimited field; None if it is absent."""
+    """Return the first payload of a length-delimited field; None if it is absent.
+
+    Raises:
+        WireError: `data`, which must have the canonical encoding, is damaged.
+    """
     for found, wire_type, _, value, end in read_fields(data, 0, len(data)):
         if found == number and wire_type == LENGTH:
             return data[value:end]

@@ -173,16 +173,15 @@ def _moved_items(
 def increasing_subsequence_through(
     numbers: Sequence[int], required: Sequence[bool], longest: int
 ) -> list[bool] | None:
-    """Find a longest increasing subsequence that contains all required numbers.
+    """Find an increasing subsequence of length `longest` that contains all required numbers.
 
     Args:
-        numbers: distinct numbers.
+        numbers: distinct numbers of at least 0.
         required: for each number, whether the subsequence must contain it.
-        longest: the length of the subsequence.
+        longest: the length of the longest increasing subsequences of `numbers`.
 
     Returns:
-        For each number, whether it is in the subsequence. None if no subsequence of this length
-        contains all required numbers.
+        For each number, whether it is in the subsequence. None if there is no such subsequence.
     """
     pairs = list(zip(numbers, required, strict=True))
     end = max(numbers, default=0) + 1

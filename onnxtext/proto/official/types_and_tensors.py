@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 STRINGS_OF_DATA = "data with NUL or invalid UTF-8 cannot be written as a string: it is left out"
 NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
-TYPE = "a type of this kind, or without an element type, cannot be written: it is left out"
+TYPE = "a type without a valid element type, key type or name cannot be written: it is left out"
 RAW_SIZE = "raw_data does not have the size that type and dims imply: it is left out"
 WRONG_FIELD = "data is written only in the field of its element type: other data is left out"
 EXTERNAL = "the data of this tensor is external: its other data is left out"

@@ -344,7 +344,7 @@ def dft_to_attribute(conversion: NodeConversion) -> None:
 
 
 def constant_value(conversion: NodeConversion) -> None:
-    """Convert `value_int`, `value_floats`, … of `Constant` to `value`, for versions before 12."""
+    """Convert `Constant` nodes for versions before 12: write numeric attributes as `value`."""
     for attribute in conversion.node.attributes:
         value = conversion.value(attribute.name)
         tensor = None

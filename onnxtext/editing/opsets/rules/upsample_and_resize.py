@@ -52,9 +52,10 @@ def resize_to_upsample(conversion: NodeConversion) -> None:
 
 
 def resize_up(conversion: NodeConversion) -> None:
-    """Convert `Resize` to version 11: write the attributes that version 10 implies.
+    """Convert `Resize` to version 11: write the attributes and inputs that version 10 implies.
 
-    Reject nodes of mode `nearest` that may shrink a dimension in a way that version 10 leaves open.
+    Reject nodes of mode `nearest` whose scales are unknown, or both shrink and enlarge: version 10
+    does not define which element is the nearest.
     """
     scales = conversion.numbers(conversion.input(1))
     nearest = conversion.string("mode") != "linear"

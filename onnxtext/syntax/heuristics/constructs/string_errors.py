@@ -264,7 +264,10 @@ _STATEMENT = re.compile(r"^[^\n#]*(?:[\w\"\])][ \t]*=|=>|[{}][ \t\r]*$)", re.MUL
 
 
 def _comment(text: str, string: Token) -> str:
-    """Return the lines of a triple-quoted string as comments; "" if other text is on its lines."""
+    """Return the lines of a triple-quoted string as comments.
+
+    Return "" if the string is blank, or if other text is on its lines.
+    """
     words = string.strip('" \t\r\n')
     alone = (
         begins_line(text, string.at) and not text[string.end : line_end(text, string.end)].strip()

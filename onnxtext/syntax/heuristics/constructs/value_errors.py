@@ -198,7 +198,7 @@ _DATA = frozenset(("NUMBERS", "NESTED", "BRACES"))
 
 
 def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a tensor in an attribute without brackets: `value = float 2.0`."""
+    """Diagnose missing brackets around a tensor in an attribute: `value = float 2.0`."""
     done, token = context.done, context.token
     if token is None or context.name(token) not in {"INT", "FLOAT"} or done[-2:-1] != ["="]:
         return

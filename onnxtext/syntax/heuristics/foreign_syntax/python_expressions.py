@@ -210,7 +210,7 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _DIMENSIONS.match(text, first.at, context.line_end)
     if match is not None and context.at <= match.end():
         message = "the element type is missing before the dimensions"
-        help = f"write `float{match[1]} {match['name']}`, with the element type of the value"
+        help = f"write the element type first, such as `float{match[1]} {match['name']}`"
         edits = (insert(first.at, "float"),)
         yield Diagnosis("unknown-type", message, Span(*match.span(1)), edits, help=help)
     name = first if context.token == ":" and context.done == [first] else None
