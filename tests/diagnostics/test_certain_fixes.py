@@ -154,6 +154,29 @@ UNSAFE = {
     "a string after a value": (value('  float[2] w = [1, 2], "s"'), None),
     "a label without brackets": (node("  a: u = Abs (t)"), "  [a] u = Abs (t)"),
     "a slash in an operator": (node("  u = Soft/max (t)"), None),
+    "a boolean as the version of the IR": (
+        f"{H}{G}{END}".replace("ir_version: 10", "ir_version: True"),
+        "<onnxtext: 1, ir_version: 1, opset_import: [21]>",
+    ),
+    "a comma before a repeated key": (
+        key("  model_version: 1\n  model_version: 2,"), "  model_version: 1,",
+    ),
+    "an empty pair of parentheses among the inputs": (
+        node("  u = Clip (t, (), x)"), "  u = Clip (t, , x)",
+    ),
+    "a letter or digit that looks like another": (
+        inputs("float[N] x, float[N] x\u3007"),
+        'g (float[N] x, float[N] "x\u3007") => (float[N] y) {',
+    ),
+    "a mark for a comma after an unknown dimension": (
+        inputs("float[N] x, float[?/ 16] z"), 'g (float[N] x, float["?/ 16"] z) => (float[N] y) {',
+    ),
+    "dimensions in wrong brackets that may be a number": (
+        node("  u = Constant <value = float<100>> ()"), "  u = Constant <value = float[100]> ()",
+    ),
+    "bytes, which may have a sign": (
+        inputs("float[N] x, byte[N] z"), "g (float[N] x, uint8[N] z) => (float[N] y) {",
+    ),
     "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
 }  # fmt: skip
 """For each error: the text, and a line of the text that the fix gives."""

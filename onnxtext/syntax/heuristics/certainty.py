@@ -75,7 +75,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
     blank = context.text[last.end : token.at]
     marks = {"=": {"="}, ":": {"=", ":"}}.get(context.ahead[0] if context.ahead else "", set())
     if marks & {*item}:  # `b = 2` in `a = 1 b = 2`
-        return True
+        return token != item[0]
     single = len(item) == 1 and _is_plain(context, item[0])
     if context.name(token) in _TYPES or "\n" in blank:
         return not single or _are_known(context, last, token)

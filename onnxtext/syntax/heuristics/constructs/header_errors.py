@@ -162,7 +162,7 @@ def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         end = done[-1].end
         span = Span(end, end) if begins_line(context.text, token.at) else token.span
         message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
-        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=True)
+        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=token not in done)
 
 
 _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=\"\[])")

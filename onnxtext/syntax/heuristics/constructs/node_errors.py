@@ -263,7 +263,7 @@ def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None:
         edits = (replace(rest[0], ""), replace(rest[end], ""))
         title = "remove the parentheses"
-        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, safe=True)
+        yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, safe=end > 1)
 
 
 def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:

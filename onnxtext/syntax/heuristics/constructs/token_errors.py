@@ -236,6 +236,7 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
             # `axis = int …` may be the type of an attribute.
             before = context.text[max(0, token.at - 10) : token.at].rstrip()
             safe = token != "int" or not before.endswith("=")
+            safe = safe and token != "byte"  # `int8` in Java and numpy
             # In braces, an integer would become the bits of a narrow float.
             if meant in _NARROW and _BEFORE_BRACES.match(context.text, token.end):
                 safe = False

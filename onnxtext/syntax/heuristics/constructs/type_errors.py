@@ -98,7 +98,8 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
     if found:
         edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
         message = f"`{found[0][0]}` needs quotes to be a dimension"
-        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", safe=True)
+        safe = not any("?" in edit.text for edit in edits)
+        yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", safe=safe)
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -121,4 +122,5 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=True)
+    safe = kind == "CONTAINER" or context.done[-2:-1] != ["="]  # `a = float<1>` may be `float(1)`
+    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=safe)

@@ -58,7 +58,8 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         quoted = Span(span.start, span.start + len(text))
         message = f"`{text[:60]}` needs quotes to be a name"
         edits = (Edit(quoted, f'"{text}"'),)
-        sure = (text[0].isalnum() or text[0] in "_/") and (certain or text.isidentifier())
+        plain = text.isascii() and text.isidentifier()
+        sure = (text[0].isalnum() or text[0] in "_/") and (certain or plain)
         yield Diagnosis(
             "unquoted-name", message, quoted, edits, "quote it", safe=sure, min_tokens=4
         )

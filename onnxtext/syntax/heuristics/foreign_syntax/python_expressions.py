@@ -82,7 +82,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
                 yield Diagnosis(
                     "python-literal", message, token.span, edits, help=help, min_tokens=few
                 )
-            safe = not (type and words is _NUMBERS_FOR)
+            safe = not (words is _NUMBERS_FOR and (type or "header_entry" in context.rules))
             title = f"write `{word}`"
             yield Diagnosis(
                 "python-literal", message, token.span, edits, title, safe=safe, min_tokens=few
