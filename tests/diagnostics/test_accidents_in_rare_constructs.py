@@ -64,6 +64,31 @@ def test_the_first_line_of_a_section_is_written_twice(name: str) -> None:
     assert error.fix.apply(broken) == text
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "g (\n  float[N] x\n) => (\n",
+        ") => (\n  float[N] y\n) <\n",
+        ") <\n  float a = 1,\n  float b = 2\n> {\n",
+        "g (\n  float[N] x\n) => (\n  float[N] y\n) <\n  float a = 1,\n  float b = 2\n> {\n",
+    ],
+)
+def test_several_lines_are_written_twice(lines: str) -> None:
+    text = (
+        "<ir_version: 10>\n"
+        "g (\n  float[N] x\n) => (\n  float[N] y\n) <\n  float a = 1,\n  float b = 2\n> {\n"
+        "  y = Add (x, a)\n}\n"
+    )
+    broken = text.replace(lines, lines + lines)
+    (error,) = syntax_errors(broken)
+    count = lines.count("\n")
+    assert error.message == f"this line and the next {count - 1} repeat the {count} lines above"
+    assert error.position is not None
+    assert error.position.line == broken[: broken.index(lines)].count("\n") + count + 1
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
 @pytest.mark.parametrize("text", ["y = Relu [x)\n", "y = Relu (x\n", "y = Op <\n"])
 def test_the_only_line_of_a_text_is_not_written_twice(text: str) -> None:
     (error,) = errors(text)

@@ -14,6 +14,7 @@ from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import (
+    MAX_LINES,
     OPENING,
     Diagnosis,
     ErrorContext,
@@ -280,24 +281,40 @@ _HEAD_OR_ENTRY = re.compile(r"(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|
 
 
 def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the first line of a construct, or an entry, that is written twice."""
+    """Diagnose repeated lines: the first line of a construct, an entry, or several lines."""
     text = context.text
     for offset in (context.at, context.previous_end):
-        start = line_start(text, offset)
-        end = line_end(text, offset)
-        line = text[start:end]
-        if not start or line != text[line_start(text, start - 1) : start - 1]:
-            continue
-        if not _HEAD_OR_ENTRY.match(line):
+        start, end = line_start(text, offset), line_end(text, offset)
+        count = _lines_above(text, start) if _HEAD_OR_ENTRY.match(text, start, end) else 0
+        if not count:
             continue
         margin = indentation(text, end)
-        span, following = Span(start + margin, end), end + 1 + margin
-        indented = following <= len(text) and text[end:following].isspace()
+        span = Span(start + margin, end)
         message = "this line is written twice"
+        if count > 1:
+            message = f"this line and the next {count - 1} repeat the {count} lines above"
+        for _ in range(count - 1):
+            end = line_end(text, end + 1)
+        following = end + 1 + margin
+        indented = following <= len(text) and text[end:following].isspace()
         # The statement may begin on this line: then the edit must not begin before the line.
         for place in (Span(start - 1, end), Span(span.start, following if indented else end)):
             edits = (Edit(place, ""),)
-            yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
+            title = "remove it" if count == 1 else "remove the repetition"
+            yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
+
+
+def _lines_above(text: str, start: int) -> int:
+    """Return how many lines before `start`, up to `MAX_LINES`, equal the lines after it; or 0."""
+    above = start
+    for count in range(1, MAX_LINES + 1):
+        if not above:
+            break
+        above = line_start(text, above - 1)
+        end = 2 * start - 1 - above
+        if text.startswith(text[above : start - 1], start) and text[end : end + 1] in {"", "\n"}:
+            return count
+    return 0
 
 
 def load_keywords() -> list[str]:
