@@ -89,6 +89,24 @@ def test_several_lines_are_written_twice(lines: str) -> None:
     assert error.fix.apply(broken) == text
 
 
+@pytest.mark.parametrize("end", ["{\n", "<\n  float a = 1\n> {\n"])
+def test_the_line_between_inputs_and_outputs_is_missing(end: str) -> None:
+    text = f"<ir_version: 10>\ng (\n  float[N] x,\n  float[N] y\n) {end}  y = Abs (x)\n}}\n"
+    (error,) = syntax_errors(text)
+    assert error.position == (5, 3)
+    assert error.message == "the outputs of the graph or function are missing"
+
+
+def test_the_line_between_inputs_and_outputs_is_written_twice() -> None:
+    line = ") => (\n"
+    text = f"<ir_version: 10>\ng (\n  float[N] x\n{line}  float[N] y\n) {{\n  y = Abs (x)\n}}\n"
+    broken = text.replace(line, line + line)
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == ((5, 1), "this line is written twice")
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
 @pytest.mark.parametrize("text", ["y = Relu [x)\n", "y = Relu (x\n", "y = Op <\n"])
 def test_the_only_line_of_a_text_is_not_written_twice(text: str) -> None:
     (error,) = errors(text)

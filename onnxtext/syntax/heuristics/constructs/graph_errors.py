@@ -136,7 +136,8 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(context.at, "g "),)
         title = "name it, such as `g`"
         yield Diagnosis("syntax-error", message, token.span, edits, title, min_tokens=6)
-    if token in {"{", "<"} and (before == "=>" or (before == ")" and "_ARROW" in expected)):
+    after_inputs = "_ARROW" in expected and context.text[context.previous_end - 1] == ")"
+    if token in {"{", "<"} and (before == "=>" or after_inputs):
         if before == "=>" and context.is_certain([replace(token, "(")]):
             return  # the brackets of the outputs are wrong
         message = "the outputs of the graph or function are missing"
