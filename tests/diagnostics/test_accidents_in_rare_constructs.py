@@ -107,6 +107,19 @@ def test_the_line_between_inputs_and_outputs_is_written_twice() -> None:
     assert error.fix.apply(broken) == text
 
 
+@pytest.mark.parametrize("value", ["[", "]", "[[", "[[]"])
+def test_an_incomplete_list_in_a_record_is_no_record(value: str) -> None:
+    fields = "\n".join(f"      {number}: {number}" for number in range(999, 994, -1))
+    text = (
+        "<ir_version: 10>\ng () => () {\n  y = Op () <\n    a = {\n      type: FLOATS\n"
+        f"      ints: {value}\n{fields}\n      tensors: [{{}}, {{}}]\n    }},\n  >\n}}\n"
+    )
+    (error,) = syntax_errors(text)
+    assert error.position is not None
+    assert error.position.line == 6
+    assert "`{`" not in error.message
+
+
 @pytest.mark.parametrize("text", ["y = Relu [x)\n", "y = Relu (x\n", "y = Op <\n"])
 def test_the_only_line_of_a_text_is_not_written_twice(text: str) -> None:
     (error,) = errors(text)

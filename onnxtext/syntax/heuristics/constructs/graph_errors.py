@@ -24,6 +24,7 @@ from onnxtext.syntax.heuristics.error_context import (
     line_end,
     replace,
 )
+from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS
 
 MAX_HEADER_LENGTH = 4000
 """Maximum number of characters of a header or block to inspect at each error, to limit the time."""
@@ -33,8 +34,6 @@ _JOINED_TYPE = re.compile(
 _ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "BOOL", "FLOAT_WORD"))
 _MAX_TOKENS_BACK = 8
 _LONG = 8
-_FEW_CHARACTERS = 200
-"""Number of characters after an edit in which to count tokens; if there are few, all must parse."""
 
 
 def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -61,16 +60,21 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
         alike = OPENING if token in OPENING else CLOSING
         others = (OPENING | CLOSING) - {token}
         for other in sorted(others, key=lambda mark: (mark not in alike, mark)):
-            outcome = context.attempt(replace(token, other))
+            edit = replace(token, other)
+            outcome = context.attempt(edit)
             if outcome is None or not outcome.complete:
                 continue
             start = outcome.resume
-            left = context.lexer.tokens(context.text, start, start + _FEW_CHARACTERS)
+            left = context.lexer.tokens(context.text, start, start + MAX_HEADER_LENGTH)
             if outcome.count < min(4 if cut_short else _LONG, len(left)):
                 continue
+            far = context.attempt(edit, max_tokens=CERTAIN_TOKENS)
+            stop = [] if far is None or far.complete else left[far.count :][:1]
+            if other in OPENING and CLOSING & {*stop}:
+                continue  # the new bracket is never closed
             message = f"expected `{other}`, found `{token}`"
             title = f"write `{other}` instead"
-            yield Diagnosis("wrong-mark", message, token.span, (replace(token, other),), title)
+            yield Diagnosis("wrong-mark", message, token.span, (edit,), title)
             return
 
 
