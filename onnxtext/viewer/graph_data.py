@@ -78,6 +78,6 @@ def _statements(drawing: Drawing, text: ColoredText) -> Iterator[tuple[int, int,
         identity = nodes.node_of(statement)
         if identity is not None:
             line, column = text.place(statement.at)
-            span = drawing.index.statement_span(statement)
-            end = line if span is None else text.place(span.end)[0]
+            located = drawing.index.located(statement)
+            end = line if located is None else text.place(located.span.end)[0]
             yield line, column, end, identity

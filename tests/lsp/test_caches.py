@@ -19,10 +19,11 @@ from benchmarks.transformer import transformer
 from onnxtext.common_prefix import common_prefix
 from onnxtext.lsp.features import document_links, document_symbols, semantic_tokens
 from onnxtext.lsp.graph.drawing import Drawing
+from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.plain_statements import match_plain
+from onnxtext.lsp.index.plain_statements import plain_span_map
 from onnxtext.source import Source, Span
-from onnxtext.syntax.span_map import map_spans
+from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES
 from tests.seeds import draws, sampled, seeded
 
@@ -70,25 +71,35 @@ def edit(document: Document, number: int, generator: random.Random) -> None:
     document.update(number, [change])
 
 
-def test_plain_statements_end_where_the_parser_ends_them() -> None:
+def normal(places: SpanMap) -> Any:
+    """Return a span map without parts that repeat the span of the whole."""
+    parts = {name: normal(part) for name, part in places.parts.items()}
+    if len(parts) == 1:
+        (only,) = parts.values()
+        if only == (places.span, {}, []):
+            parts = {}
+    return places.span, parts, [None if item is None else normal(item) for item in places.items]
+
+
+def test_plain_statements_have_the_spans_of_the_parser() -> None:
     plain = 0
     for text in texts():
         for statement in opened(text).version.index.statements[:1500]:
             chunk = text[statement.at : statement.limit]
-            found = match_plain(statement.kind, chunk)
+            found = plain_span_map(statement.kind, chunk)
             if found is not None:
                 plain += 1
-                assert found.end() == map_spans(Source(chunk), 0, statement.kind).span.end, chunk
+                assert normal(found) == normal(map_spans(Source(chunk), 0, statement.kind)), chunk
     assert plain > 200
 
 
 def test_printed_exports_have_only_plain_statements() -> None:
-    """Statements that the printer wraps are plain, too."""
+    """Statements that the printer wraps are not parsed again."""
     text = onnxtext.from_binary(next(transformer(200)))
     statements = opened(text).version.index.statements
     chunks = {text[item.at : item.limit]: item.kind for item in statements}
     assert any("\n" in chunk.strip() for chunk in chunks)
-    assert [chunk for chunk, kind in chunks.items() if match_plain(kind, chunk) is None] == []
+    assert [chunk for chunk, kind in chunks.items() if plain_span_map(kind, chunk) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -116,12 +127,12 @@ def test_printed_exports_have_only_plain_statements() -> None:
 )  # fmt: skip
 def test_the_fast_path_rejects_or_agrees(chunk: str) -> None:
     kind = "node" if "(" in chunk else "value_info"
-    found = match_plain(kind, chunk)
+    found = plain_span_map(kind, chunk)
     try:
-        end = map_spans(Source(chunk), 0, kind).span.end
+        wanted = normal(map_spans(Source(chunk), 0, kind))
     except ValueError:
-        end = -1
-    assert found is None or found.end() == end
+        wanted = None
+    assert found is None or normal(found) == wanted
 
 
 def outline(document: Document) -> Any:
@@ -130,17 +141,9 @@ def outline(document: Document) -> Any:
     return orjson.loads(orjson.dumps(result))
 
 
-def test_tokens_of_plain_statements_equal_those_of_the_parser() -> None:
-    for text in texts():
-        document = opened(text)
-        wanted = semantic_tokens.tokens(document.version, Span(0, len(text)))
-        found = asyncio.run(semantic_tokens.all_tokens(document))
-        assert found == semantic_tokens.encode(document.version, wanted)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", sampled(range(len(texts())), 3))
-def test_answers_after_edits_equal_fresh_ones(number: int) -> None:
+def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = seeded()
     document = opened(texts()[number])
     for version in range(2, 2 + EDITS):
@@ -151,7 +154,19 @@ def test_answers_after_edits_equal_fresh_ones(number: int) -> None:
         whole = Span(0, len(other.version.text))
         wanted = semantic_tokens.tokens(other.version, whole)
         assert found == semantic_tokens.encode(other.version, wanted)
+        lengths = asyncio.run(document.lengths())
+        assert lengths == asyncio.run(other.lengths())
         assert Drawing(document).draw((), ()) == Drawing(other).draw((), ())
+        if document.version.syntax:
+            continue  # an unclosed bracket does not fold other statements
+        folds = list(folds_module.find_folds(document.version, lengths))
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                folds_module,
+                "_pieces",
+                lambda version, _: folds_module._PIECES.finditer(version.text),
+            )
+            assert folds == list(folds_module.find_folds(document.version, lengths))
 
 
 def test_the_outline_follows_names_that_an_unchanged_text_gets() -> None:
@@ -165,6 +180,18 @@ def test_the_outline_follows_names_that_an_unchanged_text_gets() -> None:
     node = next(each.item for each in document.version.index.statements if each.kind == "node")
     node.outputs = ("b",)
     assert b'"name":"b"' in orjson.dumps(outline(document))
+
+
+def test_the_length_of_a_node_follows_line_breaks_in_its_graphs() -> None:
+    node = "y = If (c) <t = b () => () { z = A () w = B ()  v = C ()  u = D () }>"
+    document = opened(f"g (bool c) => () {{\n  {node}\n}}\n")
+    asyncio.run(document.lengths())
+    for version, name in enumerate(("v", "u"), 2):
+        at = document.version.text.index(f" {name} = ")
+        span = document.version.lines.range(Span(at, at + 1))
+        document.update(version, [t.TextDocumentContentChangePartial(span, "\n")])
+        fresh = opened(document.version.text)
+        assert asyncio.run(document.lengths()) == asyncio.run(fresh.lengths())
 
 
 def test_tokens_of_a_range_equal_those_of_the_text_after_a_guessed_comma() -> None:

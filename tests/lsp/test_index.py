@@ -26,7 +26,7 @@ from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.operators import valid_strings
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.section_names import section_names
-from onnxtext.lsp.index.statement_spans import span_map_of
+from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.section_spans import section_spans
@@ -36,9 +36,9 @@ from tests.seeds import draws
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
 
 
-def index_of(text: str) -> Index:
+def index_of(text: str, cache: SpanMapCache | None = None) -> Index:
     source = Source(text)
-    return Index(source, read_partial(source)[0])
+    return Index(source, read_partial(source)[0], cache or SpanMapCache())
 
 
 def test_a_brace_in_a_comment_begins_no_section() -> None:
@@ -87,19 +87,17 @@ def test_every_name_is_found_at_its_offset(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_span_maps_are_cached_by_text(name: str) -> None:
     """An index with cached span maps of an older version equals a fresh one."""
+    cache = SpanMapCache()
     text = example(name)
-    span_map_of.cache_clear()
-    first = index_of(text)
+    first = index_of(text, cache)
     for statement in first.statements:
         first.located(statement)
     at = text.index("(", text.index("\n>\n") if "\n>\n" in text else 0)
     later = text[:at] + "  # a comment in between\n" + text[at:]
-    second, fresh = index_of(later), index_of(later)
-    cached = [second.located(statement) for statement in second.statements]
-    assert span_map_of.cache_info().hits
-    span_map_of.cache_clear()
-    for left, statement in zip(cached, fresh.statements, strict=True):
-        right = fresh.located(statement)
+    second, fresh = index_of(later, cache), index_of(later)
+    assert [s.at for s in second.statements] == [s.at for s in fresh.statements]
+    for one, other in zip(second.statements, fresh.statements, strict=True):
+        left, right = second.located(one), fresh.located(other)
         assert left is not None
         assert right is not None
         assert left.span == right.span

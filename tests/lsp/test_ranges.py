@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from itertools import combinations
 from typing import Any
@@ -98,7 +99,8 @@ def test_strings_of_several_lines_are_folded(quotes: str) -> None:
 def folded(text: str) -> set[tuple[int, int]]:
     """Return the first and last line of each fold of a text."""
     document = opened(text)
-    return {fold[:2] for fold in find_folds(document.version)}
+    lengths = asyncio.run(document.lengths())
+    return {fold[:2] for fold in find_folds(document.version, lengths)}
 
 
 def test_a_section_contains_the_symbols_of_its_graphs() -> None:

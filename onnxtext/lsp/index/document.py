@@ -19,6 +19,7 @@ from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.positions import LineIndex, apply_change
 from onnxtext.lsp.index.statement_cache import StatementResults
+from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from onnxtext.checker.context.scopes import Scope
     from onnxtext.checker.context.signatures import Schemas
     from onnxtext.lsp.features.graph_requests import GraphViews
+    from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.check_document import Analysis
 
 MAX_CHARACTERS = 32 << 20
@@ -54,12 +56,14 @@ class DocumentVersion:
         number: int,
         source: Source,
         encoding: str,
+        cache: SpanMapCache,
         cost: float = 0.0,
         directory: Path | None = None,
     ) -> None:
         self.number = number
         self.source = source
         self.lines = LineIndex(source.text, encoding)
+        self._cache = cache
         self.directory = directory
         self._declared: dict[int, dict[str, Type]] = {}
         self.cost = cost
@@ -115,7 +119,7 @@ class DocumentVersion:
         """The statements, symbols and scopes of the text."""
         root = self.root
         with paused_collector():
-            return Index(self.source, root, self.schemas)
+            return Index(self.source, root, self._cache, self.schemas)
 
     @cached_property
     def statement_places(self) -> list[tuple[int, int]]:
@@ -144,6 +148,7 @@ class Document:
         path: its file; None if it is not a local file.
         encoding: the unit of columns, such as `utf-16`.
         version: the current version of its text.
+        cache: the span maps of statements; all versions share this cache.
         analysis: the last result of the checker.
         analyzed: the number of the current version if `analysis` is for it; else None.
         diagnostics: the diagnostics that were last published.
@@ -162,6 +167,7 @@ class Document:
     path: Path | None
     encoding: str
     version: DocumentVersion
+    cache: SpanMapCache
     analysis: Analysis | None = None
     analyzed: int | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -176,14 +182,16 @@ class Document:
     @classmethod
     def open(cls, uri: str, path: Path | None, text: str, number: int, encoding: str) -> Document:
         """Return a new document; its columns count the units of `encoding`, such as `utf-16`."""
+        cache = SpanMapCache()
         name = uri if path is None else str(path)
         version = DocumentVersion(
             number,
             Source(text, name),
             encoding,
+            cache,
             directory=None if path is None else path.parent,
         )
-        return cls(uri, path, encoding, version)
+        return cls(uri, path, encoding, version, cache)
 
     def update(self, number: int, changes: Sequence[t.TextDocumentContentChangeEvent]) -> None:
         """Replace the current version by the next one, which has the changes applied in order."""
@@ -194,7 +202,7 @@ class Document:
             lines = None
         source = Source(text, self.version.source.name)
         cost, directory = self.version.cost, self.version.directory
-        self.version = DocumentVersion(number, source, self.encoding, cost, directory)
+        self.version = DocumentVersion(number, source, self.encoding, self.cache, cost, directory)
         # Reset the version numbers: a client may reuse a number.
         self.analyzed = self.diagnosed = self.reported_check = None
 
@@ -202,6 +210,25 @@ class Document:
     def current(self) -> Analysis | None:
         """The result of the checker for the current version; None until the check is done."""
         return self.analysis if self.analyzed == self.version.number else None
+
+    async def lengths(self) -> list[int]:
+        """Return the length in characters of each statement in `Index.statements`.
+
+        The length is -1 if the statement has a syntax error, contains graphs or has several lines.
+        """
+        version = self.version
+        index, text = version.index, version.text
+
+        def length(statement: Statement) -> int:
+            if statement.number in statement.scope.children:
+                return -1
+            span = index.statement_span(statement)
+            shown = "\n" if span is None else text[span.start : span.end]
+            return -1 if "\n" in shown or "\r" in shown else len(shown)
+
+        column, _ = self.columns.column_for("lengths", version)
+        await self.columns.fill("lengths", version, column, length)
+        return column
 
     def type_of(self, scope: Scope, name: str) -> str | None:
         """Return the inferred type of a value, or else its declared type; None if unknown."""

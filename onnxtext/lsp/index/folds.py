@@ -13,16 +13,19 @@ _BRACKETS = r"=>|[()\[\]{}<>]"
 _PIECES = re.compile(f"{STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PIECES_OF_LINES = re.compile(f"{LINE_STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_MAX_GAP_LENGTH = 1000
 
 
-def find_folds(version: DocumentVersion) -> Iterator[tuple[int, int, bool]]:
-    """Yield (first line, last line, is comment) for each range to fold; lines count from 0."""
+def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
+    """Yield (first line, last line, is comment) for each range to fold; lines count from 0.
+
+    `lengths` is the result of `Document.lengths`.
+    """
     lines = version.lines
-    pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None
     line, following = 0, lines.line_start(1)
-    for piece in pieces.finditer(version.text):
+    for piece in _pieces(version, lengths):
         text = piece.group()
         if piece.start() >= following:
             line = lines.line_of(piece.start())
@@ -47,6 +50,23 @@ def find_folds(version: DocumentVersion) -> Iterator[tuple[int, int, bool]]:
                 yield line, end - 1, False
     if comment is not None and comment[1] > comment[0]:
         yield *comment, True
+
+
+def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[str]]:
+    """Yield the brackets, comments and strings outside of one-line statements.
+
+    `lengths` is the result of `Document.lengths`.
+    """
+    text = version.text
+    pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
+    done = 0
+    for offset, length in zip(version.index.starts, lengths, strict=True):
+        if length < 0 or offset < done:
+            continue
+        if offset - done > _MAX_GAP_LENGTH or text[done:offset].strip(", \n"):
+            yield from pieces.finditer(text, done, offset)
+        done = offset + length
+    yield from pieces.finditer(text, done)
 
 
 def _close(open_brackets: list[tuple[str, int]], opener: str) -> int | None:

@@ -31,7 +31,7 @@ from onnxtext.lsp.index.multiline_strings import TextBlocks
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.resolve_section_names import section_occurrences, value_strings
 from onnxtext.lsp.index.section_names import SectionName, section_names
-from onnxtext.lsp.index.statement_spans import LocatedSpans, span_map_of
+from onnxtext.lsp.index.statement_spans import LocatedSpans, SpanMapCache
 from onnxtext.lsp.index.symbols import (
     Group,
     Key,
@@ -62,11 +62,13 @@ class Index:
         self,
         source: Source,
         root: Model | Fragment | None,
+        cache: SpanMapCache,
         schemas: Schemas | None = None,
     ) -> None:
         self.source = source
         self.root = root
         self.model = root if isinstance(root, Model) else None
+        self._cache = cache
         self._located: dict[int, LocatedSpans | None] = {}
         self._heads: dict[int, list[tuple[Key, Span]]] = {}
         self._value_starts: set[int] = set()
@@ -312,7 +314,7 @@ class Index:
         try:
             return self._located[statement.at]
         except KeyError:
-            span_map = span_map_of(statement.kind, self.chunk(statement))
+            span_map = self._cache.find(statement.kind, self.chunk(statement))
             result = None if span_map is None else LocatedSpans(statement.at, span_map)
             self._located[statement.at] = result
             return result

@@ -2,16 +2,15 @@
 """Compute span maps of statements on demand, and cache them across versions.
 
 A span map (`syntax.span_map`) is the tree of the spans of a statement's parts. To compute it, a
-statement is parsed again. The cache is keyed by the text of the statement, so that a keystroke
-invalidates one statement only.
+statement is parsed again, unless it is plain (`plain_statements`). The cache is keyed by the text
+of the statement, so that a keystroke invalidates one statement only.
 """
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
-from functools import lru_cache
 
+from onnxtext.lsp.index.plain_statements import plain_span_map
 from onnxtext.source import Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 
@@ -19,15 +18,32 @@ _MAX_STATEMENTS = 50_000
 """Maximum number of cached statements."""
 
 
-@lru_cache(maxsize=_MAX_STATEMENTS)
-def span_map_of(kind: str, chunk: str) -> SpanMap | None:
-    """Return the span map of the statement at the start of `chunk`; None if it has an error.
+class SpanMapCache:
+    """Caches the span map of each statement, by the kind and the text of the statement.
 
-    The offsets in it are relative to the start of the statement.
+    The offsets in a span map are relative to the start of the statement.
     """
-    with contextlib.suppress(ValueError, LookupError, RecursionError):
-        return map_spans(Source(chunk), 0, kind)
-    return None
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], SpanMap | None] = {}
+
+    def find(self, kind: str, chunk: str) -> SpanMap | None:
+        """Return the span map of the statement at the start of `chunk`; None if it has an error."""
+        key = kind, chunk
+        try:
+            return self._known[key]
+        except KeyError:
+            pass
+        if len(self._known) >= _MAX_STATEMENTS:
+            self._known.clear()
+        result = plain_span_map(kind, chunk)
+        if result is None:
+            try:
+                result = map_spans(Source(chunk), 0, kind)
+            except (ValueError, LookupError, RecursionError):
+                result = None
+        self._known[key] = result
+        return result
 
 
 def enclosing_span(left: Span, right: Span) -> Span:
