@@ -79,7 +79,7 @@ def require_bytes(data: object) -> None:
         return
     try:
         view = memoryview(data)  # type: ignore[arg-type]
-        if (view.format, view.ndim, view.contiguous) != ("B", 1, True):
+        if view.format not in {"B", "c", "<c"} or view.ndim != 1 or not view.contiguous:
             raise TypeError
     except TypeError:
         found = type(data).__name__

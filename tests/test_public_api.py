@@ -8,6 +8,7 @@ import inspect
 import json
 import subprocess
 import sys
+from ctypes import create_string_buffer
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -350,8 +351,10 @@ def test_arguments_that_are_not_bytes_are_named() -> None:
 
 def test_buffers_of_other_items_are_not_bytes() -> None:
     data = onnxtext.to_binary(MODEL)
-    for one in (bytearray(data), memoryview(data), np.frombuffer(data, np.uint8), np.bytes_(data)):
-        assert onnxtext.from_binary(one) == onnxtext.from_binary(data)  # type: ignore[arg-type]
+    right: list[Any] = [bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)]
+    right += [np.bytes_(data), memoryview(data).cast("c"), create_string_buffer(data, len(data))]
+    for one in right:
+        assert onnxtext.from_binary(one) == onnxtext.from_binary(data)
     wrong: list[Any] = [memoryview(data)[::2], np.frombuffer(data, np.int8), np.float32(2)]
     wrong += [np.zeros((2, 3), np.uint8), np.zeros(3)]
     for one in wrong:

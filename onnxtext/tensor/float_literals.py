@@ -107,7 +107,7 @@ def narrow_bits(element: ElementType, text: str) -> int:
             raise LiteralError(
                 f"expected at most {form.bits} bits for {form.name}, found {quote_token(text)}",
                 length=len(text),
-                help=f"the largest code is 0x{(1 << form.bits) - 1:x}",
+                help=f"the largest code is `0x{(1 << form.bits) - 1:x}`",
             )
         return code
     if _INTEGER.fullmatch(text):
@@ -257,7 +257,7 @@ def _nan_bits(magnitude: str, minus: bool, width: int, text: str) -> int:
         raise LiteralError(
             f"expected the {width} bits of a nan, found {quote_token(text)}",
             length=len(text),
-            help=f"nan is `nan(0x{nan:x})`; the smallest bits of a nan are 0x{infinity + 1:x}",
+            help=f"nan is `nan(0x{nan:x})`; the smallest bits of a nan are `0x{infinity + 1:x}`",
         )
     return bits | (sign if minus else 0)
 

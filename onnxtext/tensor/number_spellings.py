@@ -103,5 +103,5 @@ def not_a_float(text: str, bits: int = 32) -> LiteralError:
     sign = r"-[ \t\n\v\f\r].*"
     fix = "write the sign directly before the digits" if re.fullmatch(sign, text) else None
     if re.fullmatch(r"-?[0-9]+(?:\.[0-9]*)?[eE][+-]?", text):
-        fix = "write digits after the e"
+        fix = "write digits after the `e`"
     return LiteralError(f"expected a number, found {quote_token(text)}", length=len(text), help=fix)

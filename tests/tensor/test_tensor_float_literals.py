@@ -104,8 +104,8 @@ def test_float64_literals_give_their_bits() -> None:
 
 BAD = {
     "": None,
-    "01e": "write digits after the e",
-    "1e+": "write digits after the e",
+    "01e": "write digits after the `e`",
+    "1e+": "write digits after the `e`",
     "- 5": "write the sign directly before the digits",
     "a_b": None,
     " 1": None,

@@ -114,7 +114,7 @@ def test_every_code_round_trips_as_bits(element: ElementType) -> None:
     assert parse_raw(element, text, [len(codes)]) == raw_of(element, codes_of(element))
     with pytest.raises(LiteralError, match=f"expected at most {element.bits} bits") as caught:
         narrow_bits(element, hex(len(codes)))
-    assert caught.value.help == f"the largest code is {len(codes) - 1:#x}"
+    assert caught.value.help == f"the largest code is `{len(codes) - 1:#x}`"
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
