@@ -65,7 +65,7 @@ IMPOSSIBLE = {
     "Transpose": f"{FOUR}\nt = Transpose (n3)\nv = MatMul (t, rows_5)",
     "Flatten": f"{FOUR}\nt = Flatten (n3)\nv = Gemm <transA = 1> (t, rows_5)",
     "Concat": f"{FOUR}\nv = Concat <axis = 1> (n3, rows_5)",
-    "Concat adds": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, five)",
+    "Concat adds": f"{FOUR}\nt = Concat <axis = 0> (n, four)\nv = Add (t, five)",
     "broadcasting of sizes that differ": f"{FOUR}\nt = Concat <axis = 0> (n, six)\nv = Add (t, n)",
     "broadcasting of a multiple": f"{FOUR}\nt = Concat <axis = 0> (n, n)\nv = Add (t, six)",
     "the grid of a sample": f"{FOUR}\nv = GridSample (image, grid)",
@@ -174,6 +174,31 @@ def test_a_multiple_that_is_broadcast_cannot_be_1(size: int) -> None:
         5: "`2*N` must equal `5`, but no size of `N` allows it",
     }
     assert finding.message == wanted[size]
+
+
+@pytest.mark.parametrize(
+    ("node", "severity", "message"),
+    [
+        ("Add (n2, n4)", "warning", "`N + 2` must equal `1`, but no size of `N` allows it"),
+        ("Add (n2, n3)", "warning", "`N + 2` must equal `0 or 1`, but no size of `N` allows it"),
+        ("Add (n1, n2)", "warning", "the dimension `N` must be 0: `Add` accepts no other size"),
+        ("Add (n4, x2)", "warning", "`N + 4` must equal `1 or 2`, but no size of `N` allows it"),
+        ("Add (n2, x3)", "warning", "the dimension `N` must be 1: `Add` accepts no other size"),
+        ("Add (n1, x3)", "info", "the dimension `N` must be 0 or 2: `Add` accepts no other sizes"),
+        ("MatMul (n4, x2)", "warning", "`N + 4` must equal `2`, but no size of `N` allows it"),
+    ],
+)
+def test_no_size_is_negative(node: str, severity: str, message: str) -> None:
+    sums = [f"n{size} = Concat <axis = 0> (n, x{size})" for size in (1, 2, 3, 4)]
+    source = text(
+        "\n".join([*sums, f"y = {node}"]),
+        inputs="float[N] n",
+        outputs="y",
+        values="float[1] x1 = {1}, float[2] x2 = {1, 2}, float[3] x3 = {1, 2, 3}, "
+        "float[4] x4 = {1, 2, 3, 4}",
+    )
+    (finding,) = [item for item in onnxtext.check(source) if item.code.startswith("dim-")]
+    assert (finding.severity, finding.message) == (severity, message)
 
 
 @pytest.mark.parametrize(("size", "shape"), [(8, None), (7, "`x` and the new shape have the same")])

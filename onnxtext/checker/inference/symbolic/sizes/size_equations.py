@@ -267,8 +267,9 @@ class SizeEquations:
             ((product, factor),) = terms.items()
             rest, size = -constant % factor, -constant // factor
             names = list(map(str, product))
-            if rest:
-                self._never(names, factor, -constant, place)
+            if rest:  # `2*N` is never 5
+                left = "*".join([str(abs(factor)), *map(base_symbol, names)])
+                self._never(names[0], left, str(-constant if factor > 0 else constant), place)
             elif len(product) == 1 or size == 1:
                 for name in dict.fromkeys(names):
                     self._restrict((name, 0), {size}, place, exact=True)
@@ -277,14 +278,12 @@ class SizeEquations:
             if len(one) == len(other) == 1 and first == -second and not constant % first:
                 self._join((str(one[0]), constant // first), (str(other[0]), 0), place)
 
-    def _never(self, names: list[str], factor: int, size: int, place: Place) -> None:
-        """Record that `factor` times the symbols `names` cannot be `size`: it is no integer."""
-        root, _, joined = self.representative(names[0])
+    def _never(self, name: str, left: str, right: str, place: Place) -> None:
+        """Record that the sizes `left` and `right` must be equal, but no size of `name` fits."""
+        root, _, joined = self.representative(name)
         if root not in self._reported:
             self._reported.add(root)
-            product = "*".join([str(abs(factor)), *map(base_symbol, names)])
-            sizes = product, str(size if factor > 0 else -size)
-            self.conflicts.append(SizeConflict(names[0], sizes, (place,), joined))
+            self.conflicts.append(SizeConflict(name, (left, right), (place,), joined))
 
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Restrict a dimension to 1 or `size`, because it is broadcast against `size`."""
@@ -338,12 +337,17 @@ class SizeEquations:
     ) -> None:
         """Restrict `extent` to `numbers`; record a conflict if none of the numbers is possible.
 
-        `exact` is as in `_Choice`. `name` is the symbol that the conflict names; by default the
-        symbol of `extent`.
+        A number is impossible if the size of the symbol would be negative. `exact` is as in
+        `_Choice`. `name` is the symbol that the conflict names; by default the symbol of `extent`.
         """
+        possible = frozenset(number for number in numbers if number >= extent[1])
+        if not possible:
+            self._never(extent[0], _spell_shifted(*extent), _words(numbers), place)
+            return
+        exact = exact or len(possible) == 1 < len(numbers)
         root, offset, _ = self.representative(extent[0])
         offset += extent[1]
-        allowed = frozenset(number - offset for number in numbers)
+        allowed = frozenset(number - offset for number in possible)
         choice = self._choice(root)
         left = allowed if choice is None else allowed & choice.numbers
         if left:
@@ -362,7 +366,7 @@ class SizeEquations:
         self.conflicts.append(SizeConflict(name, texts, (choice.place, place), joined))
 
 
-def _words(numbers: frozenset[int]) -> str:
+def _words(numbers: Set[int]) -> str:
     return " or ".join(map(str, sorted(numbers)))
 
 
