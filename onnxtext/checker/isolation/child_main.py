@@ -84,8 +84,9 @@ def load_native(path: str) -> Any:
     if path:
         try:
             loader = ExtensionFileLoader(NATIVE, path)
-            module = loader.create_module(ModuleSpec(NATIVE, loader, origin=path))
-            module.__file__ = path
+            spec = ModuleSpec(NATIVE, loader, origin=path)
+            module = loader.create_module(spec)
+            module.__spec__, module.__loader__, module.__file__ = spec, loader, path
             sys.modules[NATIVE] = module
             loader.exec_module(module)
             return module

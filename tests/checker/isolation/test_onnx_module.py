@@ -10,7 +10,7 @@ import sys
 import pytest
 
 ALONE = """
-import json, sys, warnings
+import importlib.util, json, sys, warnings
 warnings.simplefilter("error")
 import onnxtext.cli.main
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
@@ -18,6 +18,9 @@ module = onnx_native_module()
 before = "onnx" in sys.modules
 assert onnx_native_module() is module
 import onnx
+assert importlib.util.find_spec(module.__name__) is module.__spec__
+assert module.__spec__.origin == module.__file__
+assert module.__spec__.loader is module.__loader__
 import onnx.checker, onnx.defs, onnx.parser, onnx.shape_inference
 from onnx import onnx_cpp2py_export
 assert onnx_cpp2py_export is module
