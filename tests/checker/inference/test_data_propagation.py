@@ -353,6 +353,8 @@ def test_numbers_of_heads_that_differ_from_a_dimension_are_a_warning(
 
 
 UNSEEN = {
+    "v = NegativeLogLikelihoodLoss (h, t)": "of `h` is 2, but dimension 1 of `t` is 7",
+    "v = NegativeLogLikelihoodLoss (h, l, w)": "of `w` is 6, but the number of classes is 5",
     "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"
     " o = Identity (g)\n q = Neg (p)\n r = Abs (p) }> (k, c, h)": "computes `float[?, 3, 5, 2]`",
 }
@@ -360,11 +362,11 @@ UNSEEN = {
 
 
 @pytest.mark.parametrize("node", UNSEEN)
-def test_operators_that_only_onnx_checks_get_computed_shapes(node: str) -> None:
+def test_errors_that_depend_on_computed_shapes_are_found(node: str) -> None:
     source = text(
         f"s = Shape <end = 2> (x)\na = Concat <axis = 0> (s, minus)\nh = Reshape (x, a)\n"
         f"y = Relu (x)\n{node}",
-        inputs="float[3, 5, 2] x, int64 k, bool c",
+        inputs="float[3, 5, 2] x, int64[3, 7] t, int64[3, 2] l, float[6] w, int64 k, bool c",
         outputs="float[3, 5, 2] y",
         values="int64[1] minus = {-1}",
     )
