@@ -256,6 +256,65 @@ def test_shapes_that_onnx_infers_wrongly_are_right(
     assert codes(large) == {"shape-mismatch"}, "errors of other nodes are found"
 
 
+UNKNOWN = {
+    "a branch": "y = If (c) <then_branch = t () => (p) { p = ext.Foo (x) }, "
+    "else_branch = e () => (q) { q = Identity (x) }>",
+    "a branch in a branch": "y = If (c) <then_branch = t () => (p) { p = If (c) "
+    "<then_branch = t2 () => (r) { r = Neg (x) }, else_branch = e2 () => (s) { s = ext.Foo (x) }> "
+    "}, else_branch = e () => (q) { q = Identity (x) }>",
+    "a carried value": "y = Loop (n, c, x) <body = b (int64 i, bool g, v) => (bool h, w) "
+    "{ h = Identity (g)\n w = ext.Foo (v) }>",
+    "an output of a loop": "u, y = Loop (n, c, x) <body = b (int64 i, bool g, v) => "
+    "(bool h, w, z) { h = Identity (g)\n w = Neg (v)\n z = ext.Foo (v) }>",
+    "a scan": "y = Scan <num_scan_inputs = 1, body = b (v) => (w) { w = ext.Foo (v) }> (x)",
+    "a call in a branch": "y = If (c) <then_branch = t () => (p) { p = my.foo (x) }, "
+    "else_branch = e () => (q) { q = Identity (x) }>",
+    "a branch in a function": "y = my.choose (c, x)",
+    "a scan in a function": "y = my.scan (x)",
+    "axes": "u = ext.Foo (x)\nfloat[2, 0] y = Slice (x, zero, zero, u)",
+    "steps": "u = ext.Foo (x)\nfloat[1, 3] y = Slice (x, zero, two, , u)",
+    "axes to squeeze": "u = ext.Foo (x)\ny4 = Reshape (x, ones)\nfloat[1, 6] y = Squeeze (y4, u)",
+    "a zero point": "u = ext.Foo (x)\ny = QuantizeLinear (x, scale, u)",
+}
+FUNCTIONS = """\
+<domain: "my", opset_import: ["": 21, "ext": 1]>
+foo (a) => (b) { b = ext.Foo (a) }
+<domain: "my", opset_import: ["": 21, "ext": 1]>
+choose (d, a) => (b) { b = If (d) <then_branch = t () => (p) { p = ext.Foo (a) },
+  else_branch = e () => (q) { q = Identity (a) }> }
+<domain: "my", opset_import: ["": 21, "ext": 1]>
+scan (a) => (b) { b = Scan <num_scan_inputs = 1, body = s (v) => (w) { w = ext.Foo (v) }> (a) }
+"""
+
+
+@pytest.mark.parametrize("place", UNKNOWN)
+def test_outputs_of_unknown_operators_may_have_the_right_type(place: str) -> None:
+    source = text(
+        f"{UNKNOWN[place]}\no = Neg (x)",
+        inputs="float[2, 3] x, bool c, int64 n",
+        outputs="float[2, 3] o",
+        values="int64[2] zero = {0, 0},\nint64[2] two = {2, 2},\nint64[4] ones = {1, 1, 1, 6},\n"
+        "float scale = {1},",
+        opsets='21, "ext": 1, "my": 1',
+        rest=FUNCTIONS,
+    )
+    assert not errors(onnxtext.check(source))
+
+
+def test_the_number_of_sizes_of_a_resize_may_be_unknown() -> None:
+    """onnx does not propagate `end` through `Identity`, and assumes that there are no sizes."""
+    source = text(
+        "end = Identity (two)\ns = Shape (x)\nc = Slice (s, zero, end)\n"
+        "sizes = Concat <axis = 0> (c, rest)\ny = Resize (x, , , sizes)",
+        inputs="float[a, 3, b, c] x",
+        outputs="float[?, ?, ?, ?] y",
+        values="int64[1] zero = {0},\nint64[1] two = {2},\nint64[2] rest = {4, 4},",
+        opsets="13",
+    )
+    assert not codes(source)
+    assert errors(onnxtext.check(source.replace("(x, , , sizes)", "(x, , , zero)")))
+
+
 def test_an_annotation_of_a_nested_graph_uses_outer_values() -> None:
     source = text(
         "y = If (c) <then_branch = a () => (float[4] t) { t = Relu (x) },"

@@ -11,7 +11,7 @@ again. These visits report no findings; one more visit with the final types repo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Dim, SequenceType, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic.sizes.quotients import maximum_of
 from onnxtext.checker.inference.symbolic.small_tensors import (
     SmallTensor,
@@ -81,6 +82,11 @@ def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Typ
     if inferred is None or from_bodies is None or inferred == from_bodies:
         return from_bodies if inferred is None else inferred
     return merge_types(inferred, from_bodies)
+
+
+def has_untyped_output(body: Scope, visits: Mapping[int, Sequence[Environment[Type]]]) -> bool:
+    """Whether the type of an output of a body is unknown; `visits` is as in `ScopeWalk`."""
+    return any(None in visit.find_outputs(body) for visit in visits.get(id(body), ()))
 
 
 def live_branch(node: Node, condition: SmallTensor | None) -> str | None:

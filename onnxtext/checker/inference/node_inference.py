@@ -140,7 +140,8 @@ class NodeInference:
             return answer
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
         found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
-        return _correct_types(signature, node, found)
+        unknown = any(name and types[name] is None for name in node.inputs[1:])
+        return _correct_types(signature, node, found, unknown)
 
 
 @cache_in_memo
@@ -213,16 +214,18 @@ def is_misinferred(node: Node) -> bool:
     return _with_default(node) is not node or _has_wrong_rank(node) or _has_wrong_sizes(node)
 
 
-def _correct_types(signature: Signature, node: Node, types: Types) -> Types:
+def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool) -> Types:
     """Remove from the output types of a node the shapes and sizes that onnx infers wrongly.
 
     For version 10 of `Slice`, onnx infers that a symbolic dimension keeps its size. For `Loop`, it
-    infers that the tensors in a carried sequence keep the shape that they have at first.
+    infers that the tensors in a carried sequence keep the shape that they have at first. `unknown`
+    tells whether an input after the first has an unknown type: then, `Slice` and `Squeeze` use the
+    default in place of this input.
     """
-    if node.op_type == "Loop" or _has_wrong_rank(node):
+    if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
         return tuple(map(without_shape, types))
-    keeps_symbols = node.op_type == "Slice" and signature.since == 10
-    return tuple(map(without_sizes, types)) if keeps_symbols or _has_wrong_sizes(node) else types
+    is_wrong_slice = node.op_type == "Slice" and (unknown or signature.since == 10)
+    return tuple(map(without_sizes, types)) if is_wrong_slice or _has_wrong_sizes(node) else types
 
 
 def _clamp_version(version: int) -> int:

@@ -134,7 +134,7 @@ def is_due_to_unknown(error: str, inputs: Sequence[Type | None]) -> bool:
 
     `inputs` are the types of the node's inputs.
     """
-    if "expected to have type but instead is null" in error:
+    if "to have type but instead is null" in error or "Invalid tensor data type 0." in error:
         return True
     # If the number of the sizes of a `Resize` is unknown, onnx assumes that it is 0.
     return "of input 'sizes' (0)" in error and getattr(inputs[3], "shape", None) != (0,)

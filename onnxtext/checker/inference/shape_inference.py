@@ -153,9 +153,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 conflict, both = self._merge(declaration[0], inferred)
                 if conflict is None:
                     inferred = both
-                elif (
-                    environment.scope.kind != "function"
-                ):  # runtimes ignore the declared types in functions
+                elif environment.scope.kind != "function":  # else, runtimes ignore declared types
                     self._report_difference(node, index, inferred, declaration)
                     continue  # either type may be wrong, so later nodes see an unknown type
             elif declaration is not None:
@@ -203,10 +201,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if any(map(self._has_error, bodies)):
             return (), ()
         body_outputs = self._bodies(node, bodies, input_types, environment) if bodies else None
-        if type(target) is Signature and target.origin:
-            return self._from_schema_file(node, target, input_types, environment)
         if type(target) is not Signature or target.deprecated or id(node) in self._wrong:
             return (), ()
+        if target.origin:
+            return self._from_schema_file(node, target, input_types, environment)
         if len(self.findings) > before:
             return (), ()
         bound = bound_node(node, environment.parameters) if scope.function is not None else node
@@ -216,7 +214,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if body_outputs is not None and values and inner.live_branch(node, values[0]) is not None:
             return body_outputs
         answer = self._answer(bound, target, environment, input_types, bodies)
-        types = self._accept_answer(node, answer, input_types, environment)
+        types = self._accept_answer(node, answer, input_types, environment, bodies)
         if body_outputs is not None:
             from_bodies = (*body_outputs.types, *(None,) * len(types))[: len(types)]
             return tuple(map(inner.complete_output_type, types, from_bodies)), body_outputs.values
@@ -303,16 +301,22 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         return self._inference.infer_with_subgraphs(signature, node, names, constants, scope.opsets)
 
     def _accept_answer(
-        self, node: Node, answer: Answer, inputs: _Inputs, environment: ShapeEnvironment
+        self,
+        node: Node,
+        answer: Answer,
+        inputs: _Inputs,
+        environment: ShapeEnvironment,
+        bodies: list[Scope],
     ) -> Types:
         """Return the types in onnx's answer; if it is an error, usually report it and return ()."""
         if isinstance(answer, tuple):
             return answer
-        if any(type is None for type, name in zip(inputs, node.inputs, strict=True) if name):
+        named = [type for type, name in zip(inputs, node.inputs, strict=True) if name]
+        if None in named or any(inner.has_untyped_output(body, self.visits) for body in bodies):
             return ()  # onnx's error may be due to the unknown type
         if not isinstance(answer, str):
             self._report_failure(node, answer)
-        elif _UNPARSED not in answer:
+        elif _UNPARSED not in answer and not is_due_to_unknown(answer, inputs):
             self._report_error(node, answer, inputs, environment)
         return ()
 
@@ -326,12 +330,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _report_error(
         self, node: Node, message: str, inputs: _Inputs, environment: ShapeEnvironment
     ) -> None:
-        """Report an error message of onnx, unless another error or an unknown type causes it."""
+        """Report an error message of onnx, unless another error causes it."""
         code = code_of(message)
         if code == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
-        if is_due_to_unknown(message, inputs):
-            return
         explained = explain(node, message, inputs, environment.place)
         help = "correct a declaration or an attribute, or reshape, transpose or slice an input"
         self._report(node, -1, *explained, help, code)
@@ -340,8 +342,6 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self, node: Node, signature: Signature, inputs: _Inputs, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
         """Return (types, ()): the output types of a node whose operator is in a schema file."""
-        if signature.deprecated or id(node) in self._wrong:
-            return (), ()
         types, _ = self._step.node(signature, node, inputs)
         rule = self._rule(signature)
         if rule is None or rule in self._active:

@@ -32,12 +32,14 @@ from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
+from onnxtext.checker.inference.control_flow_types import has_untyped_output
 from onnxtext.checker.inference.explain_shape_errors import plain_message
 from onnxtext.checker.inference.node_inference import is_misinferred
 from onnxtext.checker.inference.onnx_errors import (
     code_of,
     errors_of,
     failure_of,
+    is_due_to_unknown,
     is_expandable,
     whole_model,
 )
@@ -76,7 +78,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     place = Place(subject.model) if main is None else Place(main.original, ("name",))
     if isinstance(objection, Failure):
         yield failure_of(objection, place, node=False)
-    elif not _is_mistaken(subject, objection):
+    elif not _is_mistaken(subject, objection, inference):
         negative = _negative(subject, objection)
         yield from negative
         if not negative:
@@ -99,15 +101,20 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
     return target is None
 
 
-def _is_mistaken(subject: CheckedModel, objection: str) -> bool:
-    """Whether the message `objection` is only about operators whose shapes onnx infers wrongly.
+def _is_mistaken(subject: CheckedModel, objection: str, inference: ShapeInference) -> bool:
+    """Whether the message `objection` is only about what onnx infers wrongly or does not know.
 
-    The inference of each node (step 3 of the module docstring) corrects these shapes, and reports
+    The inference of each node (step 3 of the module docstring) corrects wrong shapes, and reports
     the true errors of the nodes.
     """
     wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
+    for scope in subject.scopes:
+        if scope.holder is not None and has_untyped_output(scope, inference.visits):
+            wrong.add(scope.holder.op_type)
     return all(
-        not wrong.isdisjoint(_OPERATOR.findall(line)) for line in objection.splitlines() if line
+        not wrong.isdisjoint(_OPERATOR.findall(line)) or is_due_to_unknown(line, [None] * 4)
+        for line in objection.splitlines()
+        if line
     )
 
 
