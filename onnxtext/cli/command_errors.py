@@ -43,14 +43,17 @@ def read_errors(default: str | Path) -> Iterator[None]:
         raise CommandError("cannot-read", message) from None
 
 
-def check_inputs() -> None:
+def check_inputs(*, again: bool = False) -> None:
     """Check that no input changed since it was mapped into memory.
+
+    Args:
+        again: whether the inputs are checked again later. If not, later changes are no error.
 
     Raises:
         CommandError: an input has changed.
     """
     with read_errors(""):
-        check_mapped()
+        check_mapped(again=again)
 
 
 def terminal_error() -> CommandError:

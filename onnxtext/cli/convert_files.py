@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from onnxtext.weights.write_resources import WeightFiles
     from onnxtext.wire.writer import Piece
 
+_check_again = partial(check_inputs, again=True)
+
 
 class Output(NamedTuple):
     """The result of a conversion.
@@ -98,11 +100,9 @@ def run(
 def _convert(conversion: Conversion, force: bool, job: ConversionJob, progress: Progress) -> None:
     """Convert one input and write the output; never overwrite an input or another output."""
     _check_output(conversion, job)
-    mapped.clear()
     result = conversion.convert(_read(conversion, job), job)
     if job.target is None:
         write_stdout(result.pieces)
-        check_inputs()
     else:
         if result.beside is not None:
             _check_weights(job, result, result.beside.base / result.beside.place.path)
@@ -220,7 +220,8 @@ def _write(
             _write_beside(output.beside, force, progress)
         _replace(files, target.name, progress)
         if output.beside is not None:
-            output.beside.remove_obsolete()
+            output.beside.remove_obsolete(_check_again)
+    mapped.clear()  # inputs may change now
 
 
 def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progress) -> None:
@@ -237,7 +238,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
                 for piece in pieces:
                     file.write(piece)
                     written(len(piece))
-        check_inputs()  # the pieces may be parts of mapped files
+        _check_again()  # the pieces may be parts of mapped files
         for file in opened:
             file.flush()
             with contextlib.suppress(OSError):  # pipes and devices do not support fsync
@@ -261,6 +262,6 @@ def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
                     help="--force overwrites it; --store names another file",
                 )
             with progress.counting(target.name, size) as written:
-                beside.write(written)
+                beside.write(written, _check_again)
         except ValueError as error:  # such as a path outside of the directory, a missing library
             raise CommandError("cannot-write", f"cannot write {target}: {error}") from None

@@ -60,7 +60,7 @@ def _run(arguments: list[str]) -> int:
         return ERROR_STATUS
     try:
         status = group.main(arguments, "onnxtext", standalone_mode=False)
-        if arguments[:1] not in (["lsp"], ["git"]):  # they run long, and files may change meanwhile
+        if arguments[:1] != ["lsp"]:  # it runs long, and files may change meanwhile
             check_inputs()
         if sys.stdout is not None:
             sys.stdout.flush()

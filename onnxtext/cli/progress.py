@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from onnxtext.cli.command_errors import check_inputs
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics.terminal_text import escape_controls
@@ -137,6 +138,9 @@ def process_files(
         reporter.aside = progress.aside
         for job in progress.track(jobs):
             with reporter.reporting(job.name):
-                process(job, progress)
+                try:
+                    process(job, progress)
+                finally:
+                    check_inputs()  # here, because later changes do not matter to this file
     if reporter.failed and len(jobs) > 1:
         reporter.summary(f"{reporter.failed} of {len(jobs)} files {failed}")

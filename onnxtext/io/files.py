@@ -7,6 +7,7 @@ import contextlib
 import errno
 import mmap
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO, FileIO, UnsupportedOperation
@@ -18,13 +19,16 @@ _MAPPED = 1 << 20
 """Minimum size in bytes of a file that is mapped into memory."""
 
 mapped: dict[str, os.stat_result] = {}
-"""The status of each file when it was mapped into memory, by its name."""
+"""The status of each file when it was first mapped into memory, by its name."""
 
 before_mapping: Callable[[], object] = int
 """Called before a file is mapped; the command line installs a handler of SIGBUS here.
 
 Reading a mapped file raises SIGBUS if the file becomes shorter. The default, `int`, does nothing.
 """
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+"""Matches the file name of a blob in a weight store: the SHA-256 of its bytes."""
 
 _temporary: set[Path] = set()
 
@@ -179,20 +183,27 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 
 
 def _check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+    # `Store.put` updates the times of blobs, but nobody writes into a blob.
+    is_blob = DIGEST.fullmatch(os.path.basename(path))  # noqa: PTH119 - `path` may be a str
+    touched = before.st_mtime_ns != after.st_mtime_ns and not is_blob
+    if touched or before.st_size != after.st_size:
         raise OSError(errno.EBUSY, "it changed while it was being read", os.fspath(path))
 
 
-def check_mapped() -> None:
-    """Check that nobody wrote into a mapped file since it was mapped, and empty `mapped`.
+def check_mapped(*, again: bool = False) -> None:
+    """Check that nobody wrote into a mapped file since it was mapped.
 
     A file may have been removed or replaced by another: the mapped content stays.
+
+    Args:
+        again: whether the files are checked again later. If not, `mapped` is emptied.
 
     Raises:
         OSError: a file has changed.
     """
     files = list(mapped.items())
-    mapped.clear()
+    if not again:
+        mapped.clear()
     for path, before in files:
         try:
             after = os.stat(path)  # noqa: PTH116 - the key of `mapped` is a str
@@ -215,7 +226,7 @@ def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
     before_mapping()
     status = os.fstat(file.fileno())
     content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    mapped[os.fspath(path)] = status
+    mapped.setdefault(os.fspath(path), status)
     return content
 
 

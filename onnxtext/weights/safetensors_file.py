@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,20 @@ class SafetensorsMissing(BlobError):
         super().__init__(f"safetensors files need the library safetensors: {_INSTALL}")
 
 
-def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model: Model) -> None:
+def write_safetensors(
+    path: Path,
+    blobs: Mapping[str, bytes | memoryview],
+    model: Model,
+    check: Callable[[], object] = int,
+) -> None:
     """Write blobs to a safetensors file; replace an existing file atomically.
 
     Args:
         path: the file.
         blobs: maps full digests to bytes.
         model: the model that uses the blobs; its tensors give the names, types and shapes.
+        check: called after the blobs were copied to a temporary file. If it raises an exception,
+            the file is not written. The default, `int`, does nothing.
 
     Raises:
         SafetensorsMissing: the library is not installed.
@@ -85,6 +92,7 @@ def write_safetensors(path: Path, blobs: Mapping[str, bytes | memoryview], model
                 raise BlobError(f"{path} cannot be written: {error}") from None
             raise OSError(int(match[1]), os.strerror(int(match[1])), path) from None
         _sort_metadata(temporary)
+        check()
 
 
 def _sort_metadata(path: Path) -> None:

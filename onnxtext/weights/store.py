@@ -12,19 +12,16 @@ import os
 import re
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.io.files import has_content, write_atomically
+from onnxtext.io.files import DIGEST, has_content, replace_file
 
 try:
     import fcntl
 except ImportError:  # Windows has no `fcntl`
     fcntl = None  # type: ignore[assignment]
-
-DIGEST = re.compile(r"[0-9a-f]{64}")
-"""Matches the file name of a blob."""
 
 TEMPORARY = re.compile(r"\.onnxtext-[0-9a-f]{12}")
 """Matches the name of a temporary file."""
@@ -41,12 +38,14 @@ class Store:
     directory: Path
     _names: list[str] | None = None
 
-    def put(self, digest: str, data: bytes | memoryview) -> bool:
+    def put(self, digest: str, data: bytes | memoryview, check: Callable[[], object] = int) -> bool:
         """Store a blob atomically; if the store has it, only update its modification time.
 
         Args:
             digest: the SHA-256 of the data, 64 hexadecimal digits.
             data: the bytes.
+            check: called after the data was copied to a temporary file. If it raises an exception,
+                the blob is not written. The default, `int`, does nothing.
 
         Returns:
             Whether the blob was written, because it was missing or damaged.
@@ -59,7 +58,9 @@ class Store:
             with contextlib.suppress(OSError):
                 os.utime(path, follow_symlinks=False)  # `weights gc` keeps recent files
             return False
-        write_atomically(path, data, replace=True)
+        with replace_file(path, follow=False) as file:
+            file.write(data)
+            check()
         return True
 
     def remove(self, name: str, age: float) -> bool:

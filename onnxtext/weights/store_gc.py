@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from onnxtext.io.files import DIGEST
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES
 from onnxtext.weights.find_blobs import verify_digest
 from onnxtext.weights.safe_paths import resolve_inside, view_file
-from onnxtext.weights.store import DIGEST, TEMPORARY, Store
+from onnxtext.weights.store import TEMPORARY, Store
 
 _BLOB = re.compile(rb'blob"([0-9a-f]{16,64})"')
 _CHUNK = 1 << 24

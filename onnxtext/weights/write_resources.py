@@ -75,13 +75,15 @@ class WeightFiles:
         except BlobError:
             return {}
 
-    def write(self, written: OnWritten | None = None) -> None:
+    def write(self, written: OnWritten | None = None, check: Callable[[], object] = int) -> None:
         """Write the blobs that the destination lacks, and keep all blobs that it already has.
 
         `remove_obsolete` then removes blobs from a safetensors file.
 
         Args:
             written: a progress callback (see `OnWritten`); not called for a safetensors file.
+            check: called after data was copied, before the copy becomes a blob; raises an exception
+                if the data changed since the digests were computed. The default does nothing.
 
         Raises:
             BlobError: for a safetensors file, the library is not installed or fails.
@@ -101,14 +103,14 @@ class WeightFiles:
                 return
             self._extended = bool(old.keys() - self.blobs.keys())
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_safetensors(target, {**old, **self.blobs}, self.model)
+            write_safetensors(target, {**old, **self.blobs}, self.model, check)
             return
         target.mkdir(parents=True, exist_ok=True)
         store = Store(target)
         try:
             for digest, data in self.blobs.items():
                 with store.locked():
-                    store.put(digest, data)
+                    store.put(digest, data, check)
                 if written is not None:
                     written(len(data))
         except BaseException:
@@ -116,11 +118,14 @@ class WeightFiles:
                 target.rmdir()
             raise
 
-    def remove_obsolete(self) -> None:
+    def remove_obsolete(self, check: Callable[[], object] = int) -> None:
         """Remove the blobs in a safetensors file that the new text does not use.
 
         Before this call, the file has the blobs of the old and the new text. So if the conversion
         is killed, the text that remains, old or new, finds its blobs.
+
+        Args:
+            check: the same as for `write`.
 
         Raises:
             BlobError: the library cannot write the blobs.
@@ -130,7 +135,8 @@ class WeightFiles:
         if self._extended:
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            write_safetensors(resolve_inside(self.base, self.place.path), self.blobs, self.model)
+            target = resolve_inside(self.base, self.place.path)
+            write_safetensors(target, self.blobs, self.model, check)
             self._extended = False
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.command_errors import check_inputs
 from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.named_files import InputFile, files_below, is_directory
 from onnxtext.cli.options import MODEL, reporting_options
@@ -87,6 +88,7 @@ def _verify(file: InputFile, results: Results) -> None:
     start = time.perf_counter()
     verdict = verify(data, name=file.name)
     seconds = time.perf_counter() - start
+    check_inputs()  # before the result is shown
     word, laws = "ok" if verdict.ok else "BROKEN", " ".join(verdict.laws) or "no law"
     results.add(
         _as_object(file.name, verdict, len(data), seconds),

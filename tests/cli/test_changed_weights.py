@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of weights that change while a command reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+import pytest
+
+import onnxtext
+from tests.cli.command import names, run, run_patched
+
+MAPPED = """
+import os
+from pathlib import Path
+import onnxtext.weights.safe_paths as module
+
+old, seen = module.map_file, []
+
+def patched(file, path):
+    made = old(file, path)
+    seen.append(path)
+    CHANGE
+    return made
+
+module.map_file = patched
+"""
+TOUCHES = MAPPED.replace("CHANGE", "os.utime(path, ns=(0, 0))")
+TOUCHES_FIRST = MAPPED.replace("CHANGE", "len(set(seen)) == 2 and os.utime(seen[0], ns=(0, 0))")
+
+OVERWRITES = """
+from pathlib import Path
+import onnxtext.cli.convert_files as module
+
+old = module._write_beside
+
+def patched(*arguments):
+    path = Path("DIRECTORY/m.onnx")
+    data = path.read_bytes()
+    with path.open("r+b") as file:  # the same file: a mapping of it changes
+        file.write(data[: len(data) // 2] + bytes(len(data) - len(data) // 2))
+    old(*arguments)
+
+module._write_beside = patched
+"""
+
+
+def model(seed: int = 0) -> onnx.ModelProto:
+    """A model with 1.2 MB of random weights."""
+    values = np.random.default_rng(seed).standard_normal(300_000, dtype=np.float32)
+    node = oh.make_node("Identity", ["w"], ["y"])
+    output = oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [300_000])
+    graph = oh.make_graph([node], "g", [], [output], [nh.from_array(values, "w")])
+    return oh.make_model(graph, ir_version=10, opset_imports=[oh.make_opsetid("", 20)])
+
+
+def write_text(path: Path, weights: str, seed: int = 0) -> Path:
+    """Write a text with its weights beside it."""
+    onnxtext.dump(model(seed), path, weights=weights)  # type: ignore[arg-type]
+    return path
+
+
+@pytest.mark.parametrize("command", ["to-binary", "check", "verify"])
+def test_a_blob_that_another_process_stores_again_is_unchanged(
+    tmp_path: Path, command: str
+) -> None:
+    text = write_text(tmp_path / "m.onnxtxt", "store")
+    result = run_patched(TOUCHES, command, text)
+    assert (result.status, result.err) == (0, "")
+
+
+def test_external_data_can_be_a_blob_that_is_stored_again(tmp_path: Path) -> None:
+    write_text(tmp_path / "m.onnxtxt", "store")
+    (blob,) = names(tmp_path / "m.weights")
+    found = model()
+    onnx.external_data_helper.set_external_data(found.graph.initializer[0], f"m.weights/{blob}")
+    found.graph.initializer[0].ClearField("raw_data")
+    (tmp_path / "e.onnx").write_bytes(found.SerializeToString())
+    options = ["--embed-external", "--weights", "store", "--store", "m.weights"]
+    result = run("from-binary", tmp_path / "e.onnx", *options)
+    assert (result.status, result.err) == (0, "")
+
+
+def test_a_file_may_change_after_its_result_was_shown(tmp_path: Path) -> None:
+    texts = [write_text(tmp_path / f"{seed}.onnxtxt", "safetensors", seed) for seed in range(2)]
+    for command in ("verify", "check"):
+        result = run_patched(TOUCHES_FIRST, command, *texts)
+        assert (result.status, result.err) == (0, "")
+
+
+def test_a_file_that_changes_while_it_is_verified_is_not_ok(tmp_path: Path) -> None:
+    text = write_text(tmp_path / "m.onnxtxt", "safetensors")
+    result = run_patched(TOUCHES, "verify", text)
+    assert (result.status, result.out) == (2, b"")
+    assert "m.safetensors: it changed while it was being read" in result.err
+
+
+@pytest.mark.parametrize("weights", ["store", "safetensors"])
+def test_weights_of_a_changed_input_are_not_written(tmp_path: Path, weights: str) -> None:
+    (tmp_path / "m.onnx").write_bytes(model().SerializeToString())
+    patch = OVERWRITES.replace("DIRECTORY", str(tmp_path))
+    result = run_patched(patch, "from-binary", tmp_path / "m.onnx", "--weights", weights)
+    assert result.status == 2
+    assert "m.onnx: it changed while it was being read" in result.err
+    assert names(tmp_path) == ["m.onnx"]
+
+
+def test_the_first_status_of_a_file_that_is_mapped_twice_counts(tmp_path: Path) -> None:
+    text = write_text(tmp_path / "m.onnxtxt", "safetensors")
+    twice = MAPPED.replace("CHANGE", "os.utime(path, ns=(0, 0)); old(file, path)")
+    result = run_patched(twice, "to-binary", text)
+    assert result.status == 2
+    assert "m.safetensors: it changed while it was being read" in result.err
+
+
+def test_git_textconv_refuses_a_file_that_changes(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(model().SerializeToString())
+    patch = MAPPED.replace("onnxtext.weights.safe_paths", "onnxtext.io.files")
+    result = run_patched(
+        patch.replace("CHANGE", "os.utime(path, ns=(0, 0))"),
+        "git",
+        "textconv",
+        tmp_path / "m.onnx",
+    )
+    assert result.status == 2
+    assert "m.onnx: it changed while it was being read" in result.err
