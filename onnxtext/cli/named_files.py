@@ -91,7 +91,7 @@ def plan_jobs(
     jobs = []
     for file in map(InputFile.of, names):
         target = _target(file.source, output, (*suffixes, suffix), suffix)
-        derived = target is not None and (output is None or _is_directory(output))
+        derived = target is not None and (output is None or _names_directory(output))
         jobs.append(
             ConversionJob(
                 file.name, file.source, target, makes_directory=to_directory, derived=derived
@@ -141,7 +141,7 @@ def _check_several(names: list[str], output: str | None) -> None:
         raise click.UsageError("Standard input (-) cannot be one of several inputs.")
     if output == _DASH:
         raise click.UsageError("Several inputs cannot be written to standard output.")
-    if output is not None and not _is_directory(output):
+    if output is not None and not _names_directory(output):
         raise click.UsageError(
             f"Several inputs need an output directory, and {output} is not a directory: "
             "add a / at the end to create it."
@@ -158,7 +158,7 @@ def _target(
     """
     if output == _DASH or (output is None and source is None):
         return None
-    if output is not None and not _is_directory(output):
+    if output is not None and not _names_directory(output):
         return Path(output)
     if source is None:
         raise click.UsageError(f"{output} is a directory: name an output file for standard input.")
@@ -169,7 +169,8 @@ def _target(
     return directory / (stem + suffix)
 
 
-def _is_directory(name: str) -> bool:
+def _names_directory(name: str) -> bool:
+    """Whether an output is a directory, which need not exist if its name ends with a separator."""
     return name.endswith(_SEPARATORS) or is_directory(name)
 
 
