@@ -88,8 +88,8 @@ def show(
     from onnxtext.show_model.print_part import PartOptions, part_text
 
     pattern = None if find is None else re.compile(find)
-    if graph is not None:
-        (graph,) = as_tuple([graph])
+    if not isinstance(graph, str | None):
+        raise TypeError(f"expected a name (a str), not {type(graph).__name__}")
     choice = PartOptions(graph, as_tuple(start), as_tuple(end), pattern, context)
     argument = read_model_argument(model).as_model()
     base = argument.base if base_dir is None else Path(base_dir)
