@@ -122,14 +122,19 @@ class Subject(NamedTuple):
 
 
 _LONGEST_NAME = 160
-_NAME = re.compile(r"(?<![\w`])`.*?`(?![\w`])", re.DOTALL)
-"""Matches a name in backticks. The name may contain backticks, such as the one in `` a`b ``."""
+_NAME = re.compile(r"(?<![\w`])`.*?(`(?![\w`])|\Z)", re.DOTALL)
+"""Matches a name in backticks. The name may contain backticks, such as the one in `` a`b ``.
+
+If the name does not end, the match is the rest of the text and its group is empty. If the pattern
+did not match then, `sub` would search the rest again after each further backtick.
+"""
 
 
 def _without_middle(match: re.Match[str]) -> str:
     """Return a name in backticks without its middle if it is long: the ends may differ."""
     name = match[0]
-    return name if len(name) - 2 <= _LONGEST_NAME else f"{name[:81]}…{name[-41:]}"
+    is_short = len(name) - 2 <= _LONGEST_NAME
+    return name if is_short or not match[1] else f"{name[:81]}…{name[-41:]}"
 
 
 @dataclass(frozen=True, slots=True)

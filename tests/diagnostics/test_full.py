@@ -306,3 +306,10 @@ def test_a_huge_line_is_fast() -> None:
     start = time.process_time()
     assert len(render(at(text, 4_000_000, 4_999_999))) < 500
     assert time.process_time() - start < 1
+
+
+def test_many_backticks_that_end_no_name_take_linear_time() -> None:
+    message = f"a `{' `a' * 20_000}`s"
+    start = time.process_time()
+    assert Diagnostic("c", message).message == message
+    assert time.process_time() - start < 1
