@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,8 @@ def patched(file, path):
 
 module.map_file = patched
 """
-TOUCHES = MAPPED.replace("CHANGE", "os.utime(path, ns=(0, 0))")
-TOUCHES_FIRST = MAPPED.replace("CHANGE", "len(set(seen)) == 2 and os.utime(seen[0], ns=(0, 0))")
+TOUCHES = MAPPED.replace("CHANGE", "os.utime(path)")
+TOUCHES_FIRST = MAPPED.replace("CHANGE", "len(set(seen)) == 2 and os.utime(seen[0])")
 
 OVERWRITES = """
 from pathlib import Path
@@ -87,8 +88,11 @@ def test_external_data_can_be_a_blob_that_is_stored_again(tmp_path: Path) -> Non
 
 def test_a_file_may_change_after_its_result_was_shown(tmp_path: Path) -> None:
     texts = [write_text(tmp_path / f"{seed}.onnxtxt", "safetensors", seed) for seed in range(2)]
-    for command in ("verify", "check"):
-        result = run_patched(TOUCHES_FIRST, command, *texts)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run(["git", "add", "--", *texts], cwd=tmp_path, check=True)
+    patch = f"{TOUCHES_FIRST}\nos.chdir({str(tmp_path)!r})"
+    for command in (["verify", *texts], ["check", *texts], ["git", "verify"]):
+        result = run_patched(patch, *command)
         assert (result.status, result.err) == (0, "")
 
 
@@ -111,7 +115,7 @@ def test_weights_of_a_changed_input_are_not_written(tmp_path: Path, weights: str
 
 def test_the_first_status_of_a_file_that_is_mapped_twice_counts(tmp_path: Path) -> None:
     text = write_text(tmp_path / "m.onnxtxt", "safetensors")
-    twice = MAPPED.replace("CHANGE", "os.utime(path, ns=(0, 0)); old(file, path)")
+    twice = MAPPED.replace("CHANGE", "os.utime(path); old(file, path)")
     result = run_patched(twice, "to-binary", text)
     assert result.status == 2
     assert "m.safetensors: it changed while it was being read" in result.err
@@ -121,7 +125,7 @@ def test_git_textconv_refuses_a_file_that_changes(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(model().SerializeToString())
     patch = MAPPED.replace("onnxtext.weights.safe_paths", "onnxtext.io.files")
     result = run_patched(
-        patch.replace("CHANGE", "os.utime(path, ns=(0, 0))"),
+        patch.replace("CHANGE", "os.utime(path)"),
         "git",
         "textconv",
         tmp_path / "m.onnx",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.command_errors import CommandError
+from onnxtext.cli.command_errors import CommandError, check_inputs
 from onnxtext.cli.commands.git_plumbing import COMMANDS
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import F, add_options, markdown_option, reporting_options, stat_option
@@ -203,6 +203,7 @@ def verify(reporter: Reporter) -> int:
     bad = count = 0
     with reporter.reporting("git"), _git_errors():
         for found in verify_all(_top()):
+            check_inputs()  # for each file, because it may change after its result was shown
             count += 1
             bad += bool(found.problems)
             _say(f"{'CHANGES' if found.problems else 'ok'} {found.path}  {found.kind}")
