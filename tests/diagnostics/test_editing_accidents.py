@@ -342,6 +342,23 @@ def test_lines_in_the_wrong_order_are_one_error(line: int) -> None:
     assert error.fix.apply(broken) == SWAPPED
 
 
+THREE_MISTAKES = """
+  y = Softmax <
+    axis = 0,
+  > (x)
+  z = Concat <axis = 1> (y, x)
+  u ( Loop <
+    body = b (i, c) => (d) ;{
+      d = Add (i, c)
+    }
+  > (z)"""
+
+
+def test_independent_errors_are_not_joined() -> None:
+    found = syntax_errors(node(THREE_MISTAKES))
+    assert [error.position and error.position.line for error in found] == [8, 9, 12]
+
+
 def test_an_error_after_swapped_lines_is_reported_too() -> None:
     lines = SWAPPED.replace("axis = 0", "axis == 0").split("\n")
     lines[3:5] = reversed(lines[3:5])

@@ -29,10 +29,10 @@ Parse = Callable[[Source], Sequence[Diagnostic]]
 
 _MAX_VERIFIED = 10
 """The maximum number of errors of a text whose unsafe fixes are verified."""
-_MAX_LENGTH = 1_000_000
-"""Maximum number of characters of a text whose unsafe fixes are verified."""
+_MAX_PARSED = 500_000
+"""Maximum number of characters to parse to find swapped lines, or to verify unsafe fixes."""
 _MAX_LINES = 4
-"""Maximum number of lines from one error to another that swapped lines cause."""
+"""Number of adjacent lines that contain all errors that two swapped lines cause, at most."""
 _FEW = 3
 """Up to this number of errors may remain after the fix of a mark, even if it replaced fewer."""
 
@@ -42,7 +42,9 @@ def with_swapped_lines(
 ) -> tuple[Diagnostic, ...]:
     """Replace errors on adjacent lines by one diagnostic if swapping two lines mends them all.
 
-    At least two errors must vanish, and none may remain on the swapped lines.
+    At least two errors must vanish, all of them near the swapped lines. All other errors must
+    remain, all of them after these lines (an earlier one may hide errors), and no new error may
+    appear.
 
     Args:
         source: the text.
@@ -50,24 +52,33 @@ def with_swapped_lines(
         parse: parses a text. It is called only if there are two to `_MAX_VERIFIED` errors, and only
             for the first errors that are close together.
     """
-    places = [item.position for item in diagnostics]
-    if len(places) > _MAX_VERIFIED or len(source.text) > _MAX_LENGTH:
+    keys = [_line_and_message(item) for item in diagnostics]
+    pairs = [pair for pair in pairwise(keys) if 0 < pair[1][0] - pair[0][0] + 1 <= _MAX_LINES]
+    if not pairs or len(keys) > _MAX_VERIFIED:
         return tuple(diagnostics)
-    lines = [place.line if place is not None else 0 for place in places]
-    pairs = [pair for pair in pairwise(lines) if 0 < pair[1] - pair[0] + 1 <= _MAX_LINES]
+    firsts = range(pairs[0][0][0] - 1, pairs[0][1][0] + 1)
+    if len(firsts) * len(source.text) > _MAX_PARSED:
+        return tuple(diagnostics)
     texts = source.text.split("\n")
-    for first in range(pairs[0][0] - 1, pairs[0][1] + 1) if pairs else ():
+    for first in firsts:
         two = texts[first - 1 : first + 1]
         if first < 1 or len(two) < 2 or not all(line.strip() for line in two):
             continue
         swapped = [*texts[: first - 1], *reversed(two), *texts[first + 1 :]]
         fixed = Source("\n".join(swapped), source.name)
-        left = [item.position.line if item.position is not None else 0 for item in parse(fixed)]
-        if len(left) + 2 <= len(lines) and not {first, first + 1} & {*left}:
+        left = [_line_and_message(item) for item in parse(fixed)]
+        others = [item for item, key in zip(diagnostics, keys, strict=True) if key in left]
+        mended = [line for line, message in keys if (line, message) not in left]
+        near = all(first + 1 - _MAX_LINES < line < first + _MAX_LINES for line in mended)
+        later = all(line > first + 1 for line, _ in left)
+        if near and later and len(mended) >= 2 and len(left) == len(others):
             found = _swapped(source, len("\n".join(["", *texts[: first - 1]])), two)
-            others = [item for item, line in zip(diagnostics, lines, strict=True) if line in left]
             return tuple(sorted([found, *others], key=lambda item: item.labels[0].span))
     return tuple(diagnostics)
+
+
+def _line_and_message(item: Diagnostic) -> tuple[int, str]:
+    return (0 if item.position is None else item.position.line), item.message
 
 
 def _swapped(source: Source, start: int, lines: list[str]) -> Diagnostic:
@@ -101,14 +112,16 @@ def with_verified_fixes(
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
         parse: parses a text. It is called once with the text after the safe fixes, and if there
-            are up to `_MAX_VERIFIED` errors, with the text after each unsafe fix.
+            are up to `_MAX_VERIFIED` errors in a text that is not long, with the text after each
+            unsafe fix.
     """
     doubtful = _doubtful_fixes(source, diagnostics, parse)
     verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
     unsafe = [d.fix for d in verified if d.fix is not None and d.fix.applicability == "unsafe"]
-    if len(source.text) > _MAX_LENGTH or len(diagnostics) > _MAX_VERIFIED:
+    if len(diagnostics) > _MAX_VERIFIED or len(unsafe) * len(source.text) > _MAX_PARSED:
         return tuple(verified)
-    useless = [fix for fix in unsafe if _is_useless(source, fix, len(diagnostics), parse)]
+    count = sum(item.code != "metadata-dangling" for item in diagnostics)
+    useless = [fix for fix in unsafe if _is_useless(source, fix, count, parse)]
     return tuple([_without_fix(item) if item.fix in useless else item for item in verified])
 
 
@@ -135,7 +148,7 @@ def _doubtful_fixes(
 def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     """Whether a fix leaves an error at its place, and at least `count` errors in all.
 
-    Its place extends from the start of its first line to the first token after it.
+    Dangling metadata does not count: syntax errors elsewhere may cause it. The fix's place extends from the start of its first line to the first token after it.
     """
     edits = sorted(fix.edits, key=lambda edit: edit.span)
     fixed = apply_edits(source.text, edits)
