@@ -181,6 +181,11 @@ def test_a_second_model_is_one_error() -> None:
         TEXT.replace("  t = Abs (x)", "-1\n"),
         TEXT.replace("  t = Abs (x)", "# ```\n# a &lt; b\n  t = Abs x\n# ```"),
         TEXT.replace("  t = Abs (x)", '  t = Abs <a = "&lt;"> x'),
+        TEXT.replace("(t)", "(t)\n+ bias\n  z = Neg (y)\n+ bias"),
+        TEXT.replace("(t)", "(\n    t\n+t\n+t\n  )"),
+        TEXT.replace("Abs", "Abs <a = [\n+ 1, 2\n+ 3]>"),
+        TEXT.replace("Abs", "Abs <a = [\n- x\n+ x]>"),
+        f"{TEXT}+ one\n+ two\n",
     ],
 )
 def test_other_errors_keep_their_message(text: str) -> None:

@@ -148,7 +148,8 @@ def _doubtful_fixes(
 def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     """Whether a fix leaves an error at its place, and at least `count` errors in all.
 
-    Dangling metadata does not count: syntax errors elsewhere may cause it. The fix's place extends from the start of its first line to the first token after it.
+    Dangling metadata does not count: syntax errors elsewhere may cause it. The fix's place extends
+    from the start of its first line to the first token after it.
     """
     edits = sorted(fix.edits, key=lambda edit: edit.span)
     fixed = apply_edits(source.text, edits)

@@ -20,6 +20,7 @@ _MIN_LINES = 3
 """A mark at the start of each line is recognized only if at least this number of lines have it."""
 _LINE = re.compile(r"^[^\S\n]*\S[^\n]*", re.MULTILINE)
 _LINE_NUMBER = re.compile(r"\s*([0-9]+)([ \t]*[:|│→.)] ?|\t| )")
+_ADDED = re.compile(r"\+")
 _QUOTE = re.compile(r"> ?")
 _QUOTED = re.compile(r"[ \t]{0,20}(?:>[ \t]?){1,8}")
 _STRING_OR_COMMENT = re.compile(rf"{LINE_STRING}|{COMMENT}", re.DOTALL)
@@ -33,7 +34,7 @@ _DIFF_HEADER = re.compile(
 _DIFF_LINE = re.compile(
     r"^(?:(-)(?!-|>|\.?[0-9]|(?i:inf|nan))[^\n]*\n?|(\+)(?!\.?[0-9]|(?i:inf|nan)))", re.MULTILINE
 )
-_BULLET = re.compile(r"- [^\s={}<>][^={}<>\n]*$", re.MULTILINE)
+_DIFF_STATEMENT = re.compile(r"[-+](?:[^\n]*[={}<>]|[ \t\r]*$)", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
 _ESCAPE = re.compile(
     r"&(?:amp;)*(?:lt|gt|quot|amp|apos|nbsp|(?P<number>#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})));"
@@ -143,6 +144,10 @@ def _marked_lines(source: Source, mark: re.Pattern[str], message: str) -> Diagno
     return _diagnostic(source, message, Span(start, start + 1), title, edits)
 
 
+def _added_lines(source: Source, error_offsets: list[int]) -> Diagnostic | None:
+    return _marked_lines(source, _ADDED, "the lines begin with the mark `+` of a diff")
+
+
 def _quoted_lines(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     first = _QUOTED.match(source.text)
     if first is None:
@@ -167,8 +172,7 @@ def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
         headers = []
     removed = [Span(*match.span()) for match in lines if match[1]]
     added = [Span(*match.span()) for match in lines if match[2]]
-    is_list = any(_BULLET.match(text, span.start) for span in removed)
-    if not headers and (not added or len(lines) == 1 or is_list):
+    if not headers and (not added or len(lines) == 1 or not _are_statements(text, removed, added)):
         return None  # a Markdown list, or list items such as `-x`
     edits = [Edit(span, "") for span in sorted([*headers, *removed, *added])]
     start = edits[0].span.start
@@ -179,6 +183,13 @@ def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     if not headers and not removed:
         title = "remove the marks `+`"
     return _diagnostic(source, "the text has marks of a diff", Span(start, end), title, edits)
+
+
+def _are_statements(text: str, *lines: list[Span]) -> bool:
+    """Whether one of some lists of lines is not empty, and its lines seem to have statements."""
+    return any(
+        spans and all(_DIFF_STATEMENT.match(text, span.start) for span in spans) for spans in lines
+    )
 
 
 def _is_diff_header(text: str, headers: list[Span]) -> bool:
@@ -361,6 +372,6 @@ def _second_model(source: Source, error_offsets: list[int]) -> Diagnostic | None
 
 
 _RECOGNIZERS: tuple[Callable[[Source, list[int]], Diagnostic | None], ...] = (
-    _line_numbers, _quoted_lines, _diff, _prose, _html, _tags, _here_document,
+    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _tags, _here_document,
     _python_string, _second_model,
 )  # fmt: skip
