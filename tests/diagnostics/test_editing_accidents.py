@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from onnxtext.ast.model import Model
+from onnxtext.checker.engine.partial_parse import read_partial
+from onnxtext.source import Source
 from tests.diagnostics.found import syntax_errors
 from tests.diagnostics.models import node, value
 
@@ -454,3 +457,50 @@ def test_a_missing_first_line_of_a_graph_is_one_error(lines: str, head: str, bef
     assert error.help == f"write `{head}` before this line"
     assert error.position is not None
     assert error.position.line == before.count("\n") + 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        ("  t = Relu (x)\n  y = Neg (t)\n  z = Neg (y)\n}\n", 3),
+        ("  s, t = Split (x)\n  y = Neg (t)\n}\n", 2),
+        ("  float[2] x,\n  float[2] b\n) => (float[2] y) {\n  y = Add (x, b)\n}\n", 1),
+        ("  float[2] w = [1, 2],\n> {\n  y = Neg (w)\n}\n", 1),
+    ],
+)
+@pytest.mark.parametrize(
+    "function", ["", '<domain: "d", opset_import: [21]>\nF (a) => (b) {\n  b == Abs (a)\n}\n']
+)
+def test_a_graph_without_its_first_line_is_parsed_partially(
+    lines: str, count: int, function: str
+) -> None:
+    text = f"<ir_version: 10, opset_import: [21]>\n{lines}{function}"
+    root, errors = read_partial(Source(text, "t"))
+    assert isinstance(root, Model)
+    assert (len(root.graph.nodes), len(root.functions)) == (count, bool(function))
+    assert errors[0].message == "the first line of the graph or function is missing"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "model = g (float[2] x) => (float[2] y) {",
+        "graph = main (float[2] x) => (\n  float[2] y) {",
+        "float[2] main (float[2] x) {",
+        "a, b = main (float[2] x) {",
+        "float[2] x => float[2] y {",
+        "float[2] {",
+    ],
+)
+def test_a_wrong_first_line_of_a_graph_is_not_missing(head: str) -> None:
+    error = syntax_errors(f"<ir_version: 10>\n{head}\n  y = Relu (x)\n}}\n")[0]
+    assert error.message != "the first line of the graph or function is missing"
+
+
+@pytest.mark.parametrize(
+    ("head", "extra"), [("g, (x) => (y) {", ","), ("float[2] g (x) => (y) {", "float[2]")]
+)
+def test_an_extra_token_in_the_first_line_of_a_graph_is_removed(head: str, extra: str) -> None:
+    (error,) = syntax_errors(f"<ir_version: 10>\n{head}\n  y = Relu (x)\n}}\n")
+    assert error.fix is not None
+    assert error.fix.title == f"remove `{extra}`"

@@ -100,7 +100,8 @@ COMMON_ERRORS = (
     string_errors.string_tensor, graph_errors.unclosed_outputs, graph_errors.wrong_brackets,
     # Graphs
     graph_errors.domain_of_function, wrong_marks.spaced_arrow,
-    graph_errors.values_without_brackets, graph_errors.incomplete_graph_header,
+    graph_errors.values_without_brackets, section_errors.missing_first_line,
+    graph_errors.incomplete_graph_header,
     other_languages.python_head, graph_errors.function_keyword, header_errors.text_before_header,
     graph_errors.missing_opener,
     graph_errors.extra_brace, graph_errors.wrong_opening_brace,

@@ -10,7 +10,7 @@ from math import inf
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, bracketed, unopened_bracket
+from onnxtext.syntax.heuristics.constructs.node_errors import bracketed, unopened_bracket
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -110,29 +110,13 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             return
 
 
-_MAX_LENGTH = 2000
-"""Maximum number of characters in which to search for the bracket that ends a list."""
-
-
 def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a graph or function without a first line, a name or `=> (…)`."""
+    """Diagnose a graph or function without a name or without `=> (…)`."""
     token = context.token
     if token is None or "node" in context.rules:
         return
     expected = context.expected()
     before = context.done[-1] if context.done else None
-    first = before if before is not None and token in {"=", ","} else token
-    is_value = context.name(first) in {"TYPE", "PRIM"} and "WORD" in expected
-    is_node = first is before and context.name(first) in NAMES and "LPAR" in expected
-    if first is not None and (is_value or is_node) and _follows_header(context, first.at):
-        message = "the first line of the graph or function is missing"
-        tokens = context.lexer.tokens(context.text, first.at, first.at + _MAX_LENGTH)
-        index = unopened_bracket(tokens) if is_value else None
-        mark = "{" if is_node else "(" if index is None or tokens[index] == ")" else "<"
-        edits = (insert(first.at, "g (" if mark == "(" else f"g () => () {mark}"),)
-        head = "NAME (" if mark == "(" else f"NAME (…) => (…) {mark}"
-        help = f"write `{head}` before this line"
-        yield Diagnosis("syntax-error", message, first.span, edits, help=help)
     if token == "(" and "WORD" in expected and (before is None or before == ">"):
         if context.is_certain([replace(token, "<")]):
             return  # the brackets of the header are wrong
@@ -148,12 +132,6 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
         help = "write `=> (float[N] y)` after the inputs, with names and types as needed"
         yield Diagnosis("syntax-error", message, token.span, edits, help=help)
-
-
-def _follows_header(context: ErrorContext, offset: int) -> bool:
-    """Whether the token at an offset begins a line after a header."""
-    end = context.until(offset).previous_end
-    return begins_line(context.text, offset) and context.text[:end].endswith(">")
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:

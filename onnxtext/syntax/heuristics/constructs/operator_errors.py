@@ -178,7 +178,7 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     end = closing_index(tokens)
     if end is None:
         return
-    if "function" in context.rules and context.text[: context.previous_end].endswith("}"):
+    if "function" in context.rules and context.text.endswith("}", 0, context.previous_end):
         message = "a graph or function has only one body in braces"
         help = "remove the body, or write the first line of a function, such as `f (x) => (y) {`"
         skip_to = tokens[end].end + 1

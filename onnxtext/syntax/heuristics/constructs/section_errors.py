@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for sections: unknown names, missing and extra braces around them."""
+"""Error heuristics for sections, and for graphs that lack their first line."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import inf
 
 from onnxtext.diagnostics import Edit, Label
@@ -16,6 +17,7 @@ from onnxtext.syntax.actions.resources import WEIGHT_PLACES
 from onnxtext.syntax.actions.sections import ENCODING_KEYS, TRAINING_KEYS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, unopened_bracket
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -286,3 +288,43 @@ def _unclosed_before_header(span: Span, *edits: Edit) -> Diagnosis:
     title = "add `}`" if edits else ""
     help = None if edits else "add the missing `}` before it"
     return Diagnosis("unclosed-bracket", message, span, edits, title, help=help, edit_cost=inf)
+
+
+_MAX_LENGTH = 2000
+"""Maximum number of characters in which to search for the bracket that ends a list."""
+
+
+def missing_first_line(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node or value after a header: the first line, `g (…) => (…) {`, is missing."""
+    token, text = context.token, context.text
+    if token is None or "node" in context.rules:
+        return
+    first = context.done[-1] if context.done and token in {"=", ","} else token
+    end = context.until(first.at).previous_end
+    if not begins_line(text, first.at) or not text.endswith(">", 0, end):
+        return
+    kind, expected = context.name(first), context.expected()
+    tokens = context.lexer.tokens(text, first.at, first.at + _MAX_LENGTH)
+    if first is not token and kind in NAMES and "LPAR" in expected and not _is_signature(tokens):
+        # The parser has read the name of the output as the name of the graph.
+        head, edit = "NAME (…) => (…) {", insert(context.at, " () => () {, ")
+    elif kind in {"TYPE", "PRIM"} and "WORD" in expected and tokens[2:3] in ([","], ["="], [")"]):
+        index = unopened_bracket(tokens)
+        head, edit = "NAME (", insert(first.at, "g (")
+        if index is not None and tokens[index] != ")":
+            head, edit = "NAME (…) => (…) <", insert(first.at, "g () => () <")
+    else:
+        return
+    message = "the first line of the graph or function is missing"
+    help = f"write `{head}` before this line"
+    yield Diagnosis("syntax-error", message, first.span, (edit,), help=help)
+
+
+def _is_signature(tokens: list[Token]) -> bool:
+    """Whether the first `)` outside of `<…>` is followed by `=>` or `{`."""
+    depth = 0
+    for token, following in pairwise(tokens):
+        depth += (token == "<") - (token == ">")
+        if token == ")" and not depth:
+            return following in {"=>", "{"}
+    return False
