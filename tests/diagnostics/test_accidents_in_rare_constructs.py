@@ -336,7 +336,7 @@ def test_a_blank_is_missing_in_a_metadata_block() -> None:
 )
 def test_the_kind_of_a_metadata_block_is_the_longest(word: str, instead: str) -> None:
     text = f'<ir_version: 10>\ng (x) => (y) {{}}\nmetadata {{\n  {word} {{ k: "v" }}\n}}\n'
-    (error, *_) = syntax_errors(text)
+    (error,) = syntax_errors(text)
     assert error.help == f"write `{instead}`"
 
 

@@ -410,18 +410,27 @@ def test_an_error_far_below_does_not_change_the_first_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "fix"),
+    "lines",
     [
-        ("  y = Op <\n    --a = [1, 2],\n    b = 1> (x)", None),
-        ("  y = Op <\n    attribute {\n      name: 1\n    }> (x)", "unsafe"),
+        "  y = Op <\n    --a = [1, 2],\n    b = 1> (x)",
+        "  y = Op <\n    b = 1,\n    --a = [1, 2]> (x)",
+        "  y = Op <\n    attribute {\n      name: 1\n    }> (x)",
     ],
 )
-def test_no_safe_fix_drops_an_attribute_or_makes_one_of_a_block(
-    lines: str, fix: str | None
-) -> None:
-    error = syntax_errors(node(lines))[0]
+def test_no_fix_drops_an_attribute_or_makes_one_of_a_block_safely(lines: str) -> None:
+    (error,) = syntax_errors(node(lines))
     assert error.code != "slash-comment"
-    assert error.fix is None or error.fix.applicability == (fix or "unsafe")
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+
+
+def test_a_node_after_two_dashes_is_a_comment() -> None:
+    broken = node("  a = Abs (x)\n  --b = Neg (a)\n  y = Neg (a)")
+    (error,) = syntax_errors(broken)
+    assert error.code == "slash-comment"
+    assert error.fix is not None
+    assert error.fix.applicability == "safe"
+    assert error.fix.apply(broken) == broken.replace("--b", "# b")
 
 
 def test_only_0_and_1_are_certain_elements_of_booleans() -> None:

@@ -60,7 +60,8 @@ TENSOR_TYPE = re.compile(
 """Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
 _VECTOR = re.compile(r"(?:std::)?vector<(\w+)>")
-_OTHER_COMMENT = re.compile(r"--(?![->]|\w+[ \t]*=)|;+(?=[ \t]*\w)|<!--")
+_MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
+_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -97,6 +98,8 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _OTHER_COMMENT.match(context.text, start)
     if match is None or context.at > match.end():
         return
+    if "attribute" in context.rules and _MARKED_ATTRIBUTE.match(context.text, start):
+        return  # probably an attribute, with the mark of an option on a command line
     span = Span(start, context.line_end)
     words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
     message = "a comment must start with `#`"
