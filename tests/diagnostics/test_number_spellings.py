@@ -96,6 +96,26 @@ def test_numbers_in_other_spellings(
 
 
 @pytest.mark.parametrize(
+    ("text", "row", "code", "written", "applicability"),
+    [
+        (LIST, ".5, .5", POINT, "0.5, 0.5", "safe"),
+        (LIST, "1f, -2f", SUFFIX, "1.0, -2.0", "unsafe"),
+        (INTS, "1_000, 3, 2_000", SEPARATOR, "1000, 3, 2000", "safe"),
+        (value("double[3] w = {%s}"), ".5, 1e3,.5", POINT, "0.5, 1e3,0.5", "safe"),
+        (value("float16[2] w = {%s}"), "5f, 5.5f", SUFFIX, "5.0, 5.5", "unsafe"),
+    ],
+)
+def test_equal_errors_in_a_row_have_one_fix(
+    text: str, row: str, code: str, written: str, applicability: str
+) -> None:
+    (error,) = syntax_errors(text % row)
+    assert error.code == code
+    assert error.fix is not None
+    assert error.fix.applicability == applicability
+    assert error.fix.apply(text % row) == text % written
+
+
+@pytest.mark.parametrize(
     ("text", "number", "code"),
     [
         (INTS, "0xffffffffffffffff", HEX),  # the decimal number is out of range

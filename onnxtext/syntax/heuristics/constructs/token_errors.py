@@ -147,31 +147,58 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     other = other_spelling(text[slice(*span)])
     if other is None:
         return
-    plain = other.written
-    whole = plain.lstrip("-").isdigit()
     type, first = _type_of_number(context, start)
-    safe = True
+    edits, safe = [], True
+    for number in (span, *_numbers_after(context, span.end)):
+        spelled = other_spelling(written := text[slice(*number)])
+        if spelled is not None and spelled.code == other.code:
+            plain, certain = _plain_number(context, written, spelled.written, type, first)
+            edits.append(Edit(number, plain))
+            safe = safe and certain
+    title = f"write {edits[0].text}{' and so on' if len(edits) > 1 else ''}"
+    yield Diagnosis(other.code, other.message, span, tuple(edits), title, safe=safe, min_tokens=0)
+
+
+_COMMA = re.compile(r"[ \t]*,[ \t]*")
+
+
+def _numbers_after(context: ErrorContext, offset: int) -> Iterator[Span]:
+    """Yield the ranges of the numbers that follow on the line, in the same list."""
+    text = context.text
+    while comma := _COMMA.match(text, offset, context.line_limit):
+        start = comma.end()
+        match = OTHER_NUMBER.match(text, start + (text[start : start + 1] == "-"))
+        if match is None:
+            return
+        offset = match.end()
+        yield Span(start, offset)
+
+
+def _plain_number(
+    context: ErrorContext, written: str, plain: str, type: str, first: Token | None
+) -> tuple[str, bool]:
+    """Return how to write a number, and whether that is certain.
+
+    Args:
+        context: the context of the error.
+        written: the number as it is written.
+        plain: the number in decimal.
+        type: the type of the number; "" if unknown.
+        first: the first item of the list that contains the number.
+    """
+    whole = plain.lstrip("-").isdigit()
     if type.partition("[")[0] in _NARROW:  # an integer would be the bits of the float
-        safe = not whole
-        plain += ".0" if whole else ""
-    elif type.startswith("bool"):
-        safe = plain in {"0", "1"}
-    elif type.startswith(("int", "uint")):
-        plain = whole_number(plain) or plain
-    elif {"attribute", "node"} & context.rules:  # the value may determine the attribute's type
+        return (f"{plain}.0", False) if whole else (plain, True)
+    if type.startswith("bool"):
+        return plain, plain in {"0", "1"}
+    if type.startswith(("int", "uint")):
+        return whole_number(plain) or plain, True
+    if {"attribute", "node"} & context.rules:  # the value may determine the attribute's type
         if written[-1] in "fF" and whole:
-            plain, safe = f"{plain}.0", False
-        elif context.name(first) == "INT" and not whole:
-            safe = bool(type)
-    yield Diagnosis(
-        other.code,
-        other.message,
-        span,
-        (Edit(span, plain),),
-        f"write {plain}",
-        safe=safe,
-        min_tokens=0,
-    )
+            return f"{plain}.0", False
+        if context.name(first) == "INT" and not whole:
+            return plain, bool(type)
+    return plain, True
 
 
 _NARROW = {name for name, form in FORMATS.items() if form.bits < 32}
