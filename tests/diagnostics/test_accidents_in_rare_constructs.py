@@ -89,6 +89,16 @@ def test_several_lines_are_written_twice(lines: str) -> None:
     assert error.fix.apply(broken) == text
 
 
+@pytest.mark.parametrize("lines", ["<\n  ir_version: 10\n>\n", "{\n  y = Abs (x)\n}\n"])
+def test_a_header_or_a_body_is_written_twice(lines: str) -> None:
+    text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"
+    broken = text.replace(lines, lines + lines)
+    (error,) = syntax_errors(broken)
+    assert error.message == "this line and the next 2 repeat the 3 lines above"
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
 @pytest.mark.parametrize("end", ["{\n", "<\n  float a = 1\n> {\n"])
 def test_the_line_between_inputs_and_outputs_is_missing(end: str) -> None:
     text = f"<ir_version: 10>\ng (\n  float[N] x,\n  float[N] y\n) {end}  y = Abs (x)\n}}\n"

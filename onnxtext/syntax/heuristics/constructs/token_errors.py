@@ -312,8 +312,8 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
     text = context.text
     for offset in (context.at, context.previous_end):
         start, end = line_start(text, offset), line_end(text, offset)
-        count = _lines_above(text, start) if _HEAD_OR_ENTRY.match(text, start, end) else 0
-        if not count:
+        count = _lines_above(text, start) if start < end else 0
+        if not count or (count == 1 and not _HEAD_OR_ENTRY.match(text, start, end)):
             continue
         margin = indentation(text, end)
         span = Span(start + margin, end)
