@@ -89,6 +89,17 @@ def test_several_lines_are_written_twice(lines: str) -> None:
     assert error.fix.apply(broken) == text
 
 
+@pytest.mark.parametrize("line", ["<\n", ">\n", "{\n"])
+def test_a_line_with_one_bracket_is_written_twice(line: str) -> None:
+    text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"
+    broken = text.replace(line, line + line)
+    (error,) = syntax_errors(broken)
+    assert error.message == "this line is written twice"
+    assert error.position == (broken[: broken.index(line)].count("\n") + 2, 1)
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
 @pytest.mark.parametrize("lines", ["<\n  ir_version: 10\n>\n", "{\n  y = Abs (x)\n}\n"])
 def test_a_header_or_a_body_is_written_twice(lines: str) -> None:
     text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"

@@ -181,7 +181,7 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     ),
     "an error after a surplus `>` of a header": (
         f"<\n  ir_version: 10,\n>\n>\n{G}  y = Relu x\n}}\n", [(4, 1), (6, 12)],
-        "unexpected `>`: the header has ended", "remove `>`",
+        "this line is written twice", "remove it",
     ),
     "an error after a surplus brace among nodes": (
         node("  u = Abs (t)\n  }\n  v = Abs t"), [(5, 3), (6, 11)],

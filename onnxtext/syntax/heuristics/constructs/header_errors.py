@@ -49,11 +49,8 @@ def _tokens(context: ErrorContext, offset: int) -> list[Token]:
 
 
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `<>`, an extra `>`, a header in wrong brackets, and a second or misplaced header."""
+    """Diagnose `<>`, a header in wrong brackets, and a second or misplaced header."""
     token = context.token
-    if token == ">" and context.done == [">"] and "header_entry" in context.rules:
-        message, removed = "unexpected `>`: the header has ended", (replace(token, ""),)
-        yield Diagnosis("syntax-error", message, token.span, removed, "remove `>`")
     marked = context.text.startswith(CONFLICT_MARKERS, context.line_start)
     if token == ">" and "header_entry" in context.rules and not context.done and not marked:
         message = "the header is empty"

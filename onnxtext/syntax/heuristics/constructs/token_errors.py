@@ -304,7 +304,9 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
 
 
-_HEAD_OR_ENTRY = re.compile(r"(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|[=:])")
+_HEAD_OR_ENTRY = re.compile(
+    r"[ \t]*[<>({\[][ \t\r]*$|(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|[=:])"
+)
 
 
 def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
