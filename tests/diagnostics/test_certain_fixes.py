@@ -171,6 +171,9 @@ UNSAFE = {
     "a mark for a comma after an unknown dimension": (
         inputs("float[N] x, float[?/ 16] z"), 'g (float[N] x, float["?/ 16"] z) => (float[N] y) {',
     ),
+    "a mark for a comma before a blank": (
+        inputs("float[N] x, float[N/ 3] z"), 'g (float[N] x, float["N/ 3"] z) => (float[N] y) {',
+    ),
     "dimensions in wrong brackets that may be a number": (
         node("  u = Constant <value = float<100>> ()"), "  u = Constant <value = float[100]> ()",
     ),
@@ -252,6 +255,9 @@ SAFE = {
     "a domain with :: and an overload": (node("  u = my::F:fast (t)"), "  u = my.F:fast (t)"),
     "an overload with ::": (
         f"{WITH_MY}{G}  t = my.F::fast (x)\n{END}", "  t = my.F:fast (x)",
+    ),
+    "an expression as a dimension": (
+        inputs("float[N] x, float[N / 3] z"), 'g (float[N] x, float["N / 3"] z) => (float[N] y) {',
     ),
     "a comma between known names": (node("  u = Add (x t)"), "  u = Add (x, t)"),
 }  # fmt: skip

@@ -91,6 +91,10 @@ def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{written}`")
 
 
+_LIKE_COMMA = re.compile(r"\?|\w[^\w\s] ")
+"""Matches a mark that may have been typed for a comma: `N/ 3`. `?` is an unknown dimension."""
+
+
 def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
     """Diagnose an expression among the dimensions that begin at an offset: `float[N + 1]`."""
     end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
@@ -98,7 +102,7 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
     if found:
         edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
         message = f"`{found[0][0]}` needs quotes to be a dimension"
-        safe = not any("?" in edit.text for edit in edits)
+        safe = not any(_LIKE_COMMA.search(edit.text) for edit in edits)
         yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", safe=safe)
 
 
