@@ -44,7 +44,7 @@ def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
     Args:
         path: the file.
         follow: False to replace a link, device or pipe itself by a regular file. The new file then
-            has default permissions.
+            has default permissions. Use this for names that the user did not give.
 
     Raises:
         OSError: the file cannot be written; an old regular file is then untouched.
@@ -90,26 +90,20 @@ def replace_path(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(
-    path: Path,
-    data: bytes | memoryview,
-    *,
-    replace: bool = False,
-    instead_of: bytes | None = None,
+    path: Path, data: bytes | memoryview, *, instead_of: bytes | None = None
 ) -> None:
     """Write a file atomically.
 
     Args:
         path: the file.
         data: its content.
-        replace: whether to replace a link, device or pipe by a regular file, instead of writing
-            through it. Use this for names that the user did not give.
         instead_of: the content that the caller read from the file. If the file now has other
             content, for example after a change in an editor, it is kept and an error is raised.
 
     Raises:
         OSError: the file cannot be written, or has changed since it was read.
     """
-    with replace_file(path, follow=not replace) as file:
+    with replace_file(path) as file:
         file.write(data)
         if instead_of is not None and path.is_file() and not has_content(path, instead_of):
             raise OSError(errno.EBUSY, "it has changed since it was read", os.fspath(path))

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from onnxtext.io.files import write_atomically
+from onnxtext.io.files import replace_file
 from onnxtext.syntax.grammar import scanner_tables as scanner_module
 from onnxtext.syntax.grammar import tables as tables_module
 from onnxtext.syntax.grammar.scanner_tables import ScannerTables
@@ -110,7 +110,8 @@ def _write(path: Path, tables: ParserTables) -> None:
     content = b"\n".join([json.dumps(header, separators=(",", ":")).encode(), cells])
     with contextlib.suppress(OSError):  # the cache is optional: it only speeds up the start
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, _checksum_line(content) + content, replace=True)
+        with replace_file(path, follow=False) as file:
+            file.write(_checksum_line(content) + content)
 
 
 def _checksum_line(content: bytes) -> bytes:
