@@ -100,11 +100,6 @@ def test_a_line_with_one_bracket_is_written_twice(line: str) -> None:
     assert error.fix.apply(broken) == text
 
 
-def test_a_repeated_line_before_another_error() -> None:
-    text = "<\n<\n  ir_version: 10\n>\ng (float[N] x) => (FLOAT[N] y)\n{\n  y = Abs (x)\n}\n"
-    assert [error.position for error in syntax_errors(text)] == [(2, 1), (5, 20)]
-
-
 @pytest.mark.parametrize("lines", ["<\n  ir_version: 10\n>\n", "{\n  y = Abs (x)\n}\n"])
 def test_a_header_or_a_body_is_written_twice(lines: str) -> None:
     text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"
