@@ -25,7 +25,7 @@ from onnxtext.source import Source
 _MAX_ROUNDS = 100
 """The maximum number of rounds; each round applies all repairs that do not conflict."""
 
-_MAX_SYNTAX_ERRORS = 10_000
+_MAX_SYNTAX_ERRORS = 1_000
 """The maximum number of syntax errors to find in one round."""
 
 _UNCERTAIN = ("import", "rename")
