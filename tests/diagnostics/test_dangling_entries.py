@@ -164,3 +164,14 @@ def test_editors_show_the_same_error(mistake: str) -> None:
     found = join_findings(syntax, analyze(text, "t", None).diagnostics)
     if code != "invalid-record":  # the analysis for editors does not lower decorators
         assert [item.code for item in found if item.severity == "error"] == [code]
+
+
+@pytest.mark.parametrize(
+    "section", ["", metadata("value nothing")], ids=["alone", "with a dangling entry"]
+)
+@pytest.mark.parametrize("attribute", ["a = [, ]", "a = 1+ 2]"])
+def test_a_fix_that_leaves_its_error_is_not_offered(attribute: str, section: str) -> None:
+    text = f"{H}{G}  y = Op <{attribute}, b = 1> (x)\n}}\n{section}"
+    error, *others = parse_partial(Source(text, "t"), "model")[1]
+    assert (error.span is not None, error.fix) == (True, None)
+    assert [item.code for item in others] == (["metadata-dangling"] if section else [])
