@@ -235,23 +235,29 @@ WRONGLY_INFERRED = (
 
 
 @pytest.mark.parametrize(("call", "inputs", "outputs", "opset"), WRONGLY_INFERRED)
-@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("holder", ["", "branch with a type", "branch", "function", "both", "two"])
 def test_shapes_that_onnx_infers_wrongly_are_right(
-    call: str, inputs: str, outputs: str, opset: int, nested: bool
+    call: str, inputs: str, outputs: str, opset: int, holder: str
 ) -> None:
     nodes, values = f"y = {call}", "int64 step = {8},\nint64 length = {16},"
-    if nested:
-        body = "() => ({0} {1}) {{ {1} = {2} }}"
-        branches = [body.format(outputs[:-2], name, call) for name in "pq"]
-        nodes = "y = If (c) <then_branch = t {}, else_branch = e {}>".format(*branches)
-        inputs += ", bool c"
+    functions, header = "", f'"": {opset}, "my": 1'
+    if holder.startswith(("branch", "both")):
+        kind = outputs[:-2] if "type" in holder else ""
+        branches = [f"g () => ({kind} {name}) {{ {name} = {call} }}" for name in "pq"]
+        nodes = "y = If (c) <then_branch = {}, else_branch = {}>".format(*branches)
+    for name in {"function": "F", "both": "F", "two": "FG"}.get(holder, ""):
+        functions += f'<domain: "my", opset_import: [{header}]>\n{name} (x, c, step, length) '
+        functions += f"=> (y) {{\n  {nodes}\n}}\n"
+        nodes = f"y = my.{name} (x, c, step, length)"
     source = text(
-        nodes, inputs=inputs, outputs=outputs, values=values, ir_version=8, opsets=str(opset)
-    )
+        nodes, inputs=f"{inputs}, bool c", outputs=outputs, values=values, ir_version=8,
+        opsets=header, rest=functions,
+    )  # fmt: skip
     assert not [item for item in onnxtext.check(source) if item.code != "initializer-unused"]
     large = text(
-        f"{nodes}\n_ = Identity (none)", inputs=f"{inputs}, float[2] none, float[3] wrong",
-        outputs=f"{outputs}, float[4] z", values=values, ir_version=8, opsets=str(opset),
+        f"{nodes}\n_ = Identity (none)", inputs=f"{inputs}, bool c, float[2] none, float[3] wrong",
+        outputs=f"{outputs}, float[4] z", values=values, ir_version=8, opsets=header,
+        rest=functions,
     ).replace("_ = Identity (none)", "z = Add (none, wrong)")  # fmt: skip
     assert codes(large) == {"shape-mismatch"}, "errors of other nodes are found"
 

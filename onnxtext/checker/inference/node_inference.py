@@ -20,6 +20,7 @@ from onnxtext.ast.tensors_and_attributes import (
     attribute_value,
 )
 from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets
@@ -218,11 +219,14 @@ def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool
     """Remove from the output types of a node the shapes and sizes that onnx infers wrongly.
 
     For version 10 of `Slice`, onnx infers that a symbolic dimension keeps its size. For `Loop`, it
-    infers that the tensors in a carried sequence keep the shape that they have at first. `unknown`
-    tells whether an input after the first has an unknown type: then, `Slice` and `Squeeze` use the
-    default in place of this input.
+    infers that the tensors in a carried sequence keep the shape that they have at first. For nodes
+    with nested graphs, it may infer types from wrong types in these graphs. `unknown` tells whether
+    an input after the first has an unknown type: then, `Slice` and `Squeeze` use the default in
+    place of this input.
     """
     if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
+        return tuple(map(without_shape, types))
+    if any(is_misinferred(inner) for graph in walk_graphs(node) for inner in graph.nodes):
         return tuple(map(without_shape, types))
     is_wrong_slice = node.op_type == "Slice" and (unknown or signature.since == 10)
     return tuple(map(without_sizes, types)) if is_wrong_slice or _has_wrong_sizes(node) else types

@@ -30,6 +30,7 @@ from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.model_items import inner_types
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.registry import Rule
+from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.check_by_kind import fits_by_kind
 from onnxtext.checker.inference.control_flow_types import has_untyped_output
@@ -111,11 +112,26 @@ def _is_mistaken(subject: CheckedModel, objection: str, inference: ShapeInferenc
     for scope in subject.scopes:
         if scope.holder is not None and has_untyped_output(scope, inference.visits):
             wrong.add(scope.holder.op_type)
+    containers: dict[str, set[str]] = {}
+    for scope, node in subject.nodes():
+        containers.setdefault(node.op_type, set()).add(_container(scope))
+    pending = [*wrong]
+    while pending:
+        outer = containers.get(pending.pop(), set()) - wrong
+        wrong |= outer
+        pending += outer
     return all(
         not wrong.isdisjoint(_OPERATOR.findall(line)) or is_due_to_unknown(line, [None] * 4)
         for line in objection.splitlines()
         if line
     )
+
+
+def _container(scope: Scope) -> str:
+    """Return the name of a function, or the operator of the node that holds a graph; else ""."""
+    if scope.holder is not None:
+        return scope.holder.op_type
+    return scope.name if scope.kind == "function" else ""
 
 
 _OPERATOR = re.compile(r"\(op_type:([^),]+)")
