@@ -140,7 +140,9 @@ def process_files(
             with reporter.reporting(job.name):
                 try:
                     process(job, progress)
-                finally:
-                    check_inputs()  # here, because later changes do not matter to this file
+                except Exception:
+                    check_inputs()
+                    raise
+                check_inputs()  # here, because later changes do not matter to this file
     if reporter.failed and len(jobs) > 1:
         reporter.summary(f"{reporter.failed} of {len(jobs)} files {failed}")

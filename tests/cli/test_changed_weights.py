@@ -132,3 +132,11 @@ def test_git_textconv_refuses_a_file_that_changes(tmp_path: Path) -> None:
     )
     assert result.status == 2
     assert "m.onnx: it changed while it was being read" in result.err
+
+
+def test_an_interrupt_ends_a_command_although_an_input_has_changed(tmp_path: Path) -> None:
+    texts = [write_text(tmp_path / f"{seed}.onnxtxt", "safetensors", seed) for seed in range(2)]
+    interrupt = "os.utime(path)\n    raise KeyboardInterrupt"
+    result = run_patched(MAPPED.replace("CHANGE", interrupt), "verify", *texts)
+    assert (result.status, result.out) == (130, b"")
+    assert "changed" not in result.err
