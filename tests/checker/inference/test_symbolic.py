@@ -201,6 +201,27 @@ def test_no_size_is_negative(node: str, severity: str, message: str) -> None:
     assert (finding.severity, finding.message) == (severity, message)
 
 
+@pytest.mark.parametrize("is_last", [False, True])
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        ("y = MatMul (m, x1)", "`M` must equal `1`, but no size of `{}` allows it"),
+        ("y = MatMul (m, x2)", "the dimension `N` must be 0: `MatMul` accepts no other size"),
+        ("y = Add (m, x3)", "the dimension `N` must be 1: `Add` accepts no other size"),
+    ],
+)
+def test_no_size_is_negative_if_it_equals_a_sum(node: str, message: str, is_last: bool) -> None:
+    nodes = ["t = Concat <axis = 0> (n, x2)", "z = MatMul (t, m)"]
+    source = text(
+        "\n".join([*nodes, node] if is_last else [node, *nodes]),
+        inputs="float[N] n, float[M] m",
+        outputs="y, z",
+        values="float[1] x1 = {1}, float[2] x2 = {1, 2}, float[3] x3 = {1, 2, 3}",
+    )
+    found = [item.message for item in onnxtext.check(source) if item.code.startswith("dim-")]
+    assert message.format("M" if is_last else "N") in found
+
+
 @pytest.mark.parametrize(("size", "shape"), [(8, None), (7, "`x` and the new shape have the same")])
 def test_shapes_that_differ_by_a_factor_are_a_warning(size: int, shape: str | None) -> None:
     """They have the same number of elements only if they are empty."""

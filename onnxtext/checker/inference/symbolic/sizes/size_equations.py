@@ -138,6 +138,7 @@ class SizeEquations:
         self._outer = outer
         self._links: dict[str, _Link] = {}
         self._weights: dict[str, int] = {}
+        self._minimums: dict[str, int] = {}
         self._choices: dict[str, _Choice] = {}
         self._reported: set[str] = outer._reported if outer is not None else set()
 
@@ -308,6 +309,13 @@ class SizeEquations:
             return self._outer._weight(root) if self._outer is not None else 1
         return cached
 
+    def _least(self, root: str) -> int:
+        """Return the least size of `root` for which no symbol of its group is negative."""
+        cached = self._minimums.get(root)
+        if cached is None:
+            return self._outer._least(root) if self._outer is not None else 0
+        return cached
+
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`, or record a conflict with earlier equations."""
         first, left_offset, joined = self.representative(left[0])
@@ -322,32 +330,34 @@ class SizeEquations:
         if self._weight(first) > self._weight(second):  # keeps chains of links short
             first, second, difference = second, first, -difference
         self._weights[second] = self._weight(second) + self._weight(first)
-        choice = self._choice(first)
+        self._minimums[second] = max(self._least(second), self._least(first) - difference)
+        choices = self._choice(first), self._choice(second)
         self._links[first] = _Link(second, difference, place)
         self.learned += 1
         if first in self._reported:
             self._reported.add(second)
-        if choice is not None:
-            self._restrict(
-                (first, 0), choice.numbers, choice.place, exact=choice.exact, name=left[0]
-            )
+        for root, choice in zip((first, second), choices, strict=True):
+            if choice is not None:
+                self._restrict(
+                    (root, 0), choice.numbers, choice.place, exact=choice.exact, name=left[0]
+                )
 
     def _restrict(
         self, extent: _Shifted, numbers: Set[int], place: Place, *, exact: bool, name: str = ""
     ) -> None:
         """Restrict `extent` to `numbers`; record a conflict if none of the numbers is possible.
 
-        A number is impossible if the size of the symbol would be negative. `exact` is as in
-        `_Choice`. `name` is the symbol that the conflict names; by default the symbol of `extent`.
+        A number is impossible if a symbol would be negative. `exact` is as in `_Choice`. `name` is
+        the symbol that the conflict names; by default the symbol of `extent`.
         """
-        possible = frozenset(number for number in numbers if number >= extent[1])
-        if not possible:
-            self._never(extent[0], _spell_shifted(*extent), _words(numbers), place)
-            return
-        exact = exact or len(possible) == 1 < len(numbers)
         root, offset, _ = self.representative(extent[0])
         offset += extent[1]
-        allowed = frozenset(number - offset for number in possible)
+        least = self._least(root)
+        allowed = frozenset(number - offset for number in numbers if number - offset >= least)
+        if not allowed:
+            self._never(name or extent[0], _spell_shifted(*extent), _words(numbers), place)
+            return
+        exact = exact or len(allowed) == 1 < len(numbers)
         choice = self._choice(root)
         left = allowed if choice is None else allowed & choice.numbers
         if left:
