@@ -445,27 +445,32 @@ def test_quotes_of_unix_manuals_are_one_error() -> None:
     assert error.fix.title == 'write "b"'
 
 
+HEADERS = {
+    "graph": "<ir_version: 10, opset_import: [21]>\n",
+    "function": "<ir_version: 10>\ng (x) => (y) {\n  y = F (x)\n}\n"
+    '<domain: "d", opset_import: [21]>\n',
+}
+
+
 @pytest.mark.parametrize(
-    ("lines", "head"),
+    ("kind", "lines", "head"),
     [
-        ("  t = Relu (x)\n  y = Neg (t)\n}", "NAME (…) => (…) {"),
-        ("  s, t = Split (x)\n  y = Neg (t)\n}", "NAME (…) => (…) {"),
-        ("  float[2] x,\n  float[2] b\n) => (float[2] y) {\n  y = Add (x, b)\n}", "NAME ("),
-        ("  float[2] w = [1, 2],\n> {\n  y = Neg (w)\n}", "NAME (…) => (…) <"),
+        *((kind, "  t = Relu (x)\n  y = Neg (t)\n}", "NAME (…) => (…) {") for kind in HEADERS),
+        *((kind, "  s, t = Split (x)\n  y = Neg (t)\n}", "NAME (…) => (…) {") for kind in HEADERS),
+        (
+            "graph",
+            "  float[2] x,\n  float[2] b\n) => (float[2] y) {\n  y = Add (x, b)\n}",
+            "NAME (",
+        ),
+        ("graph", "  float[2] w = [1, 2],\n> {\n  y = Neg (w)\n}", "NAME (…) => (…) <"),
     ],
 )
-@pytest.mark.parametrize(
-    "before", ["", "<ir_version: 10>\ng (x) => (y) {\n  y = F (x)\n}\n"], ids=["graph", "function"]
-)
-def test_a_missing_first_line_of_a_graph_is_one_error(lines: str, head: str, before: str) -> None:
-    if before and "float" in lines:
-        pytest.skip("a function has no typed inputs")
-    entry = 'domain: "d", opset_import: [21]' if before else "ir_version: 10, opset_import: [21]"
-    (error,) = syntax_errors(f"{before}<{entry}>\n{lines}\n")
+def test_a_missing_first_line_of_a_graph_is_one_error(kind: str, lines: str, head: str) -> None:
+    (error,) = syntax_errors(f"{HEADERS[kind]}{lines}\n")
     assert error.message == "the first line of the graph or function is missing"
     assert error.help == f"write `{head}` before this line"
     assert error.position is not None
-    assert error.position.line == before.count("\n") + 2
+    assert error.position.line == HEADERS[kind].count("\n") + 1
 
 
 @pytest.mark.parametrize(
