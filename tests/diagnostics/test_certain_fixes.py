@@ -177,6 +177,9 @@ UNSAFE = {
     "dimensions in wrong brackets that may be a number": (
         node("  u = Constant <value = float<100>> ()"), "  u = Constant <value = float[100]> ()",
     ),
+    "a list of dimensions in wrong brackets that may be numbers": (
+        node("  u = Op <a = [float<100>]> (x)"), "  u = Op <a = [float[100]]> (x)",
+    ),
     "bytes, which may have a sign": (
         inputs("float[N] x, byte[N] z"), "g (float[N] x, uint8[N] z) => (float[N] y) {",
     ),

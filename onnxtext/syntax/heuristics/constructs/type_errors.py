@@ -126,5 +126,8 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
     span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    safe = kind == "CONTAINER" or context.done[-2:-1] != ["="]  # `a = float<1>` may be `float(1)`
+    index = innermost_bracket(context.done)
+    listed = index is not None and context.done[index] == "["
+    # `a = float<1>` and `a = [float<1>]` may be `float(1)`.
+    safe = kind == "CONTAINER" or not (listed or context.done[-2:-1] == ["="])
     yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=safe)
