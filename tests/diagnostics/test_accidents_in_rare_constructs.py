@@ -89,6 +89,29 @@ def test_several_lines_are_written_twice(lines: str) -> None:
     assert error.fix.apply(broken) == text
 
 
+def test_two_lines_are_written_twice() -> None:
+    text = node("  y = Op <\n    a = 1,\n    b = 2,\n  > (x)")
+    lines = "  y = Op <\n    a = 1,\n"
+    broken = text.replace(lines, lines + lines)
+    (error,) = syntax_errors(broken)
+    assert error.message == "this line and the next repeat the 2 lines above"
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize(
+    "line", ["y = Concat (\n    x,\n    %s\n  )", 'y = Op <a = [\n    "x",\n    %s\n  ]> (x)']
+)
+def test_equal_items_are_not_lines_that_are_written_twice(line: str) -> None:
+    item = '"x"' if '"' in line else "x"
+    text = node(f"  {line % item}")
+    repeated = f"{item},\n    {item}"
+    broken = text.replace(repeated, f"{repeated}\n    {repeated}")
+    (error,) = syntax_errors(broken)
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text.replace(repeated, f"{repeated},\n    {repeated}")
+
+
 @pytest.mark.parametrize("line", ["<\n", ">\n", "{\n"])
 def test_a_line_with_one_bracket_is_written_twice(line: str) -> None:
     text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"

@@ -305,7 +305,8 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _HEAD_OR_ENTRY = re.compile(
-    r"[ \t]*[<>({\[][ \t\r]*$|(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|[=:])"
+    r"^(?:[ \t]*[<>({\[][ \t\r]*$|(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|[=:]))",
+    re.MULTILINE,
 )
 
 
@@ -315,15 +316,18 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
     for offset in (context.at, context.previous_end):
         start, end = line_start(text, offset), line_end(text, offset)
         count = _lines_above(text, start) if start < end else 0
-        if not count or (count == 1 and not _HEAD_OR_ENTRY.match(text, start, end)):
-            continue
+        last = end
+        for _ in range(count - 1):
+            last = line_end(text, last + 1)
+        if not count or not _HEAD_OR_ENTRY.search(text, start, last):
+            continue  # the items of a list may be equal
         margin = indentation(text, end)
         span = Span(start + margin, end)
         message = "this line is written twice"
         if count > 1:
-            message = f"this line and the next {count - 1} repeat the {count} lines above"
-        for _ in range(count - 1):
-            end = line_end(text, end + 1)
+            following_lines = "the next" if count == 2 else f"the next {count - 1}"
+            message = f"this line and {following_lines} repeat the {count} lines above"
+        end = last
         following = end + 1 + margin
         indented = following <= len(text) and text[end:following].isspace()
         # The statement may begin on this line: then the edit must not begin before the line.
