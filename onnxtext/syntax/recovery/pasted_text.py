@@ -34,7 +34,11 @@ _DIFF_HEADER = re.compile(
 _DIFF_LINE = re.compile(
     r"^(?:(-)(?!-|>|\.?[0-9]|(?i:inf|nan))[^\n]*\n?|(\+)(?!\.?[0-9]|(?i:inf|nan)))", re.MULTILINE
 )
-_DIFF_STATEMENT = re.compile(r"[-+](?:[^\n]*[={}<]|[ \t\r]*(?:>|$))", re.MULTILINE)
+_DIFF_STATEMENT = re.compile(
+    r"[-+](?:[^\n]*[={}<]|[ \t\r]*(?:[>#]|$"
+    r"|(?:b?float|double|u?int|complex|bool|string|seq|map|optional|sparse)[^\n]* [\"\w]))",
+    re.MULTILINE,
+)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
 _ESCAPE = re.compile(
     r"&(?:amp;)*(?:lt|gt|quot|amp|apos|nbsp|(?P<number>#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})));"
