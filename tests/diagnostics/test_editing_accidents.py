@@ -9,7 +9,7 @@ from onnxtext.ast.model import Model
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.source import Source
 from tests.diagnostics.found import syntax_errors
-from tests.diagnostics.models import node, value
+from tests.diagnostics.models import G, H, node, value
 
 
 def header(*entries: str) -> str:
@@ -371,6 +371,12 @@ def test_an_error_after_swapped_lines_is_reported_too() -> None:
     assert second.position.line == 13
 
 
+def test_an_error_after_a_wrong_bracket_does_not_change_its_message() -> None:
+    first, second = syntax_errors(node("  t = Op [a = 1> (x)\n  u = Abs (x))\n  y = Op (u)"))
+    assert (first.code, first.message) == ("wrong-mark", "expected `<`, found `[`")
+    assert second.position == (4, 14)
+
+
 def test_two_errors_on_adjacent_lines_are_not_swapped_lines() -> None:
     broken = SWAPPED.replace("t = Mul (x, w)", "t == Mul (x, w)").replace("Softmax <", "Softmax <<")
     assert [error.help for error in syntax_errors(broken)].count("swap the lines") == 0
@@ -381,6 +387,26 @@ DIFFS = {
     "added lines with other indentation": "+ a = Relu (x)\n+   y = Relu (a)",
     "a removed line without a statement": "-  y\n+  a = Relu (x)\n+  y = Relu (a)",
 }
+
+
+CHANGED = {
+    "inputs": ("g (\n%s  float[4] x) => (float y) {\n  y = Op (x)\n}\n", "  float z,\n"),
+    "the last outputs": (
+        "g (float[4] x) => (\n%s) {\n  y = Op (x)\n}\n", "  float[4, 2] y,\n  float w\n",
+    ),
+    "a comment": (f"{G}%s  y = Op (x)\n}}\n", "  t = Neg (x)\n  # new\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_changed_lines_of_a_diff_are_one_error(name: str) -> None:
+    text, new = CHANGED[name]
+    old = "".join(f"-{line}\n" for line in new.rstrip(",\n").split("\n"))
+    marked = "".join(f"+{line}\n" for line in new[:-1].split("\n"))
+    (error,) = syntax_errors(H + text % (old + marked))
+    assert error.message == "the text has marks of a diff"
+    assert error.fix is not None
+    assert error.fix.apply(H + text % (old + marked)) == H + text % new
 
 
 @pytest.mark.parametrize("name", DIFFS)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import inf
 
@@ -70,12 +70,29 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
                 continue
             far = context.attempt(edit, max_tokens=CERTAIN_TOKENS)
             stop = [] if far is None or far.complete else left[far.count :][:1]
-            if other in OPENING and CLOSING & {*stop}:
-                continue  # the new bracket is never closed
+            if far is not None and other in OPENING and CLOSING & {*stop}:
+                outside = "" if context.opened is None else context.text[slice(*context.opened)]
+                before = [outside, *(item for item in context.done if item.at < token.at)]
+                after = context.lexer.tokens(context.text, token.end, start)
+                opened = _open_brackets([*before, other, *after, *left[: far.count]])
+                wider = stop[0] in [CLOSER[mark] for mark in opened]
+                if wider or len(opened) > len(_open_brackets(before)):
+                    continue  # the new bracket, or one around it, is never closed
             message = f"expected `{other}`, found `{token}`"
             title = f"write `{other}` instead"
             yield Diagnosis("wrong-mark", message, token.span, (edit,), title)
             return
+
+
+def _open_brackets(tokens: Iterable[str]) -> list[str]:
+    """Return the opening brackets that no later token closes."""
+    result: list[str] = []
+    for token in tokens:
+        if token in OPENING:
+            result.append(token)
+        elif token in CLOSING and result:
+            result.pop()
+    return result
 
 
 def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
