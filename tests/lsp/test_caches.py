@@ -141,6 +141,14 @@ def outline(document: Document) -> Any:
     return orjson.loads(orjson.dumps(result))
 
 
+def test_tokens_of_plain_statements_equal_those_of_the_parser() -> None:
+    for text in texts():
+        document = opened(text)
+        wanted = semantic_tokens.tokens(document.version, Span(0, len(text)))
+        found = asyncio.run(semantic_tokens.all_tokens(document))
+        assert found == semantic_tokens.encode(document.version, wanted)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", sampled(range(len(texts())), 3))
 def test_answers_after_edits_equal_fresh_ones(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
