@@ -14,6 +14,7 @@ with their places in the original text.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,6 +34,7 @@ _MAX_PARSED = 500_000
 """Maximum number of characters to parse to find swapped lines, or to verify unsafe fixes."""
 _MAX_LINES = 4
 """Number of adjacent lines that contain all errors that two swapped lines cause, at most."""
+_BLANKS = re.compile(r"\s*")
 _FEW = 3
 """Up to this number of errors may remain after the fix of a mark, even if it replaced fewer."""
 
@@ -148,18 +150,29 @@ def _doubtful_fixes(
 def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     """Whether a fix leaves an error at its place, and at least `count` errors in all.
 
-    Dangling metadata does not count: syntax errors elsewhere may cause it. The fix's place extends
-    from the start of its first line to the first token after it.
+    Dangling metadata does not count: syntax errors elsewhere may cause it. The place of each edit
+    extends to the first token after it; the place of the first begins at the start of its line.
     """
     edits = sorted(fix.edits, key=lambda edit: edit.span)
     fixed = apply_edits(source.text, edits)
     errors = [e for e in parse(Source(fixed, source.name)) if e.code != "metadata-dangling"]
     if len(errors) < count:
         return False
-    start = line_start(fixed, edits[0].span.start)
-    end = edits[-1].span.end + len(fixed) - len(source.text)
-    starts = [item.labels[0].span.start for item in errors if item.labels]
-    return any(start <= offset and not fixed[end:offset].strip() for offset in starts)
+    whole = Span(edits[0].span.start, edits[-1].span.end + len(fixed) - len(source.text))
+    spans = [item.labels[0].span for item in errors if item.labels]
+    # An error of a list that contains all edits, such as the number of its elements, is another.
+    starts = [s.start for s in spans if not (s.start < whole.start and whole.end < s.end)]
+    shift = 0
+    for edit in edits:
+        start = edit.span.start + shift
+        shift += len(edit.text) - (edit.span.end - edit.span.start)
+        match = _BLANKS.match(fixed, edit.span.end + shift)
+        end = len(fixed) if match is None else match.end()
+        if edit is edits[0]:
+            start = line_start(fixed, start)
+        if any(start <= offset <= end for offset in starts):
+            return True
+    return False
 
 
 def _lines_of_edits(fixed: Source, edits: Sequence[Edit]) -> dict[Edit, range]:
