@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from onnxtext.diagnostics.model import apply_edits
 from tests.diagnostics.found import syntax_errors
 from tests.diagnostics.models import G, H, node, value
 
@@ -103,6 +104,10 @@ def test_numbers_in_other_spellings(
         (INTS, "1_000, 3, 2_000", SEPARATOR, "1000, 3, 2000", "safe"),
         (value("double[3] w = {%s}"), ".5, 1e3,.5", POINT, "0.5, 1e3,0.5", "safe"),
         (value("float16[2] w = {%s}"), "5f, 5.5f", SUFFIX, "5.0, 5.5", "unsafe"),
+        (value("float[3] w = {%s}"), ".5, 1e400, .5", POINT, "0.5, 1e400, 0.5", "unsafe"),
+        (value("float[3] w = [%s]"), ".5, 1e400, .5", POINT, "0.5, 1e400, 0.5", "unsafe"),
+        (value("float[9] w = [%s]"), ".5, .5", POINT, "0.5, 0.5", "unsafe"),
+        (LIST, ", ".join([".5"] * 1000), POINT, ", ".join(["0.5"] * 1000), "safe"),
     ],
 )
 def test_equal_errors_in_a_row_have_one_fix(
@@ -113,6 +118,26 @@ def test_equal_errors_in_a_row_have_one_fix(
     assert error.fix is not None
     assert error.fix.applicability == applicability
     assert error.fix.apply(text % row) == text % written
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "written", "applicability"),
+    [
+        (value("int64[3] w = {%s}"), "1_000, +5, 1_000", "1000, 5, 1000", "safe"),
+        (LIST, "1_000, 2L, 1_000", "1000, 2, 1000", "safe"),
+        (value("int64[3] w = {%s}"), "1_000, 2.5, 1_000", "1000, 2.5, 1_000", "unsafe"),
+        (value("float[3] w = [%s]"), ".5, 1f, .5", "0.5, 1f, .5", "unsafe"),
+        (value("float[3] w = [%s]"), ".5, +1, .5", "0.5, +1, .5", "unsafe"),
+    ],
+)
+def test_a_row_of_equal_errors_ends_at_another_error(
+    text: str, row: str, written: str, applicability: str
+) -> None:
+    fixes = [error.fix for error in syntax_errors(text % row) if error.fix is not None]
+    assert {fix.applicability for fix in fixes} == {applicability}
+    chosen = fixes if applicability == "safe" else fixes[:1]
+    edits = [edit for fix in chosen for edit in fix.edits]
+    assert apply_edits(text % row, edits) == text % written
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
@@ -149,12 +149,17 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     type, first = _type_of_number(context, start)
     edits, safe = [], True
-    for number in (span, *_numbers_after(context, span.end)):
+    for number in chain((span,), _numbers_after(context, span.end)):
         spelled = other_spelling(written := text[slice(*number)])
-        if spelled is not None and spelled.code == other.code:
-            plain, certain = _plain_number(context, written, spelled.written, type, first)
-            edits.append(Edit(number, plain))
-            safe = safe and certain
+        value = written if spelled is None else whole_number(spelled.written) or ""
+        invalid = type.startswith(("int", "uint")) and not value.lstrip("-").isdigit()
+        if edits and (invalid or (spelled is not None and spelled.code != other.code)):
+            break  # the number has another error
+        if spelled is None:
+            continue
+        plain, certain = _plain_number(context, written, spelled.written, type, first)
+        edits.append(Edit(number, plain))
+        safe = safe and certain
     title = f"write {edits[0].text}{' and so on' if len(edits) > 1 else ''}"
     yield Diagnosis(other.code, other.message, span, tuple(edits), title, safe=safe, min_tokens=0)
 
@@ -165,7 +170,7 @@ _COMMA = re.compile(r"[ \t]*,[ \t]*")
 def _numbers_after(context: ErrorContext, offset: int) -> Iterator[Span]:
     """Yield the ranges of the numbers that follow on the line, in the same list."""
     text = context.text
-    while comma := _COMMA.match(text, offset, context.line_limit):
+    while comma := _COMMA.match(text, offset, context.line_end):
         start = comma.end()
         match = OTHER_NUMBER.match(text, start + (text[start : start + 1] == "-"))
         if match is None:
@@ -323,17 +328,16 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
             continue  # the items of a list may be equal
         margin = indentation(text, end)
         span = Span(start + margin, end)
-        message = "this line is written twice"
+        message, title = "this line is written twice", "remove it"
         if count > 1:
-            following_lines = "the next" if count == 2 else f"the next {count - 1}"
-            message = f"this line and {following_lines} repeat the {count} lines above"
-        end = last
-        following = end + 1 + margin
-        indented = following <= len(text) and text[end:following].isspace()
+            others = "the next" if count == 2 else f"the next {count - 1}"
+            message = f"this line and {others} repeat the {count} lines above"
+            title = "remove the repetition"
+        following = last + 1 + margin
+        indented = following <= len(text) and text[last:following].isspace()
         # The statement may begin on this line: then the edit must not begin before the line.
-        for place in (Span(start - 1, end), Span(span.start, following if indented else end)):
+        for place in (Span(start - 1, last), Span(span.start, following if indented else last)):
             edits = (Edit(place, ""),)
-            title = "remove it" if count == 1 else "remove the repetition"
             yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
 
 
