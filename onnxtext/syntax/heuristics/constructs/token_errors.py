@@ -148,7 +148,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if other is None:
         return
     type, first = _type_of_number(context, start)
-    edits, safe = [], True
+    edits, safe = list[Edit](), True
     for number in chain((span,), _numbers_after(context, span.end)):
         spelled = other_spelling(written := text[slice(*number)])
         value = written if spelled is None else whole_number(spelled.written) or ""
