@@ -141,7 +141,7 @@ def _fits(type: ast.TensorType, data: object) -> bool:
 
 
 def _wrong_class(attribute: ast.Attribute, path: str) -> _Wrong | None:
-    """Return what is wrong if the type of an attribute does not allow the class of its value."""
+    """Return what is wrong if an attribute's value has a class that its type does not allow."""
     kind, value = attribute.type, attribute.value
     if not isinstance(kind, ast.AttributeType):
         return None

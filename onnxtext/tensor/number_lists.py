@@ -267,8 +267,8 @@ def _has_gap(data: bytes) -> bool:
     if start[:1] == b",":
         return True
     codes = np.frombuffer(data, np.uint8)
-    # Only a comma after a blank or a comma can end a gap. There are few such commas, except where
-    # blanks have replaced inner brackets. Other characters below "," are harmless here.
+    # A gap is a missing number: `1, , 2`. It ends in a comma after a blank or another comma. The
+    # comparison also selects commas after other characters, which does no harm.
     places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
     return bool((codes[preceding_offsets(codes, places)] == ord(",")).any())
 

@@ -77,7 +77,9 @@ def serve(module: Any) -> None:
 
 
 def load_native(path: str) -> Any:
-    """Load the compiled part of onnx from a file; if that fails or `path` is "", import `onnx`.
+    """Load the compiled part of onnx from the file `path`.
+
+    If `path` is "" or loading fails, import `onnx` instead.
 
     The module cannot be loaded twice: a later import of `onnx` finds it in `sys.modules`.
     """

@@ -136,9 +136,10 @@ def _forced_size(
 
 
 def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
-    """Return `info` if the size follows from the types of inputs alone; callers know these types.
+    """Return `info` if the size follows from the types of inputs alone.
 
-    Otherwise, return None: the finding has the severity of its rule.
+    A user of the model sees these types, so the finding is no warning. Otherwise, return None: the
+    finding has the severity of its rule.
     """
     return "info" if trace.follows_from_inputs(place, name) else None
 

@@ -25,7 +25,10 @@ from onnxtext.syntax.grammar.lexer import Token
 DANGLING = "metadata-dangling"
 """The diagnostic code for an entry whose path matches no item."""
 _MAX_ERRORS = 500
-"""Maximum number of errors; high, because `recovery` drops those that follow from other errors."""
+"""Maximum number of errors while metadata is attached.
+
+It is high because `recovery` later removes the errors that other errors cause.
+"""
 
 
 class _Names:

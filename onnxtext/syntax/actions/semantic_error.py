@@ -12,7 +12,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.errors import LiteralError
 
 MAX_SEMANTIC_ERRORS = 100
-"""By default, the maximum number of errors; then parsing stops."""
+"""The default maximum number of errors, after which parsing stops."""
 
 
 class SemanticError(ValueError):

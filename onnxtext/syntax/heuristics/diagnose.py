@@ -54,7 +54,7 @@ _ANOTHER = 2.5
 _DOUBTFUL = 2.5
 """If a correction costs more than this, look for a cheaper one in the enclosing constructs."""
 _SEPARATE_TOKENS = 24
-"""If at least this number of tokens parse after a change, the next error is a separate mistake."""
+"""If an edit lets at least this number of tokens parse, the next error has another cause."""
 _PLAUSIBLE_TOKENS = 3
 """Number of tokens that must parse after a change to make it plausible."""
 _MAX_COST_TO_DESCRIBE = 1.9

@@ -29,14 +29,14 @@ Parse = Callable[[Source], Sequence[Diagnostic]]
 """Parses a text and returns the diagnostics of its errors."""
 
 _MAX_VERIFIED = 10
-"""The maximum number of errors of a text whose unsafe fixes are verified."""
+"""If a text has more errors, its unsafe fixes are not verified and no lines are swapped."""
 _MAX_PARSED = 500_000
 """Maximum number of characters to parse to find swapped lines, or to verify unsafe fixes."""
 _MAX_LINES = 4
-"""Number of adjacent lines that contain all errors that two swapped lines cause, at most."""
+"""All errors that two swapped lines cause must be within this number of adjacent lines."""
 _BLANKS = re.compile(r"\s*")
 _FEW = 3
-"""Up to this number of errors may remain after the fix of a mark, even if it replaced fewer."""
+"""The fix of a mark may leave this number of errors, even if the mark has replaced fewer."""
 
 
 def with_swapped_lines(
@@ -130,9 +130,10 @@ def with_verified_fixes(
 def _doubtful_fixes(
     source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
 ) -> Sequence[Fix]:
-    """Return the safe fixes that leave errors in the lines that they change.
+    """Return the safe fixes that are not certain, because errors remain after all are applied.
 
-    If the text has only one error, return its safe fix if any error remains.
+    These are the fixes with an error on a line that they have changed. If the text has only one
+    error, its fix is not certain if any error remains.
     """
     fixes = safe_fixes(diagnostics)
     if not fixes:

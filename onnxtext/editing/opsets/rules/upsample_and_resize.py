@@ -52,7 +52,7 @@ def resize_to_upsample(conversion: NodeConversion) -> None:
 
 
 def resize_up(conversion: NodeConversion) -> None:
-    """Convert `Resize` to version 11: write the attributes and inputs that version 10 implies.
+    """Convert `Resize` to version 11: write the attributes and inputs that were implicit before.
 
     Reject nodes of mode `nearest` whose scales are unknown, or both shrink and enlarge: version 10
     does not define which element is the nearest.

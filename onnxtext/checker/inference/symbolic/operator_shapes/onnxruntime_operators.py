@@ -171,7 +171,7 @@ def _fused(activations: str) -> Callable[[OperatorCall], None]:
 
 
 def _pool(call: OperatorCall) -> None:
-    """Require the kernel of a pooling to have one positive size per spatial dimension."""
+    """Require `kernel_shape` of a pooling node to have a positive size per spatial dimension."""
     rank, kernel = call.rank(0), call.listed("kernel_shape", ())
     if min(kernel, default=1) < 1:
         call.reject(f"`kernel_shape` is {list(kernel)}, but sizes must be positive")
@@ -266,7 +266,7 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
 
 
 def _fused_conv(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `FusedConv`; an added tensor must have this shape."""
+    """Infer the output shape of `FusedConv`; require the fourth input to have the same shape."""
     shape = _standard("Conv")(call)
     if shape is not None:
         call.require_shape(3, shape, "this dimension of the output")
