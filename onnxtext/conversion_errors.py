@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN = 20
-"""Maximum number of statements marked, or of missing blobs named, in one diagnostic."""
+"""In one diagnostic, the maximum number of marked statements, or of named owners of blobs."""
 
 
 def check_declared_size(

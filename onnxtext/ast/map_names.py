@@ -19,7 +19,7 @@ Names = Callable[[str], str]
 _NAMING = (*ORDERS, "device", "set")
 """The decorators whose arguments may name values."""
 _QUANTIZED = {"quant_parameter_tensor_names", "value"}
-"""In `@set(quantization_annotation: …)`, the fields that enclose scale and zero point names."""
+"""In `@set(quantization_annotation: …)`, the fields around the names of scales and zero points."""
 
 
 def defined_names(scope: Scope) -> Iterator[str]:

@@ -153,8 +153,8 @@ def expand_repetition(value: RepeatedList) -> tuple[int, ...] | tuple[bytes, ...
 def split_repetition(attribute: Attribute, value: RepeatedList) -> list[Attribute]:
     """Return an attribute with the stored items of its list, and a copy with only the last item.
 
-    They are encoded in place of the expanded list: each item of a list is a field of its own, so
-    the bytes of the last item can be repeated.
+    Encoding uses these two attributes instead of the expanded list. Each item of a list is a field
+    of its own, so the bytes of the last item can be repeated.
     """
     parts = [RepeatedList(items, len(items)) for items in (value.items, value.items[-1:])]
     return [replace(attribute, value=expand_repetition(part)) for part in parts]

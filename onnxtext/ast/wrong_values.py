@@ -21,9 +21,8 @@ from onnxtext.tensor.format_elements import format_field, format_typed, is_expre
 def raise_for_wrong_value(model: object, error: Exception) -> None:
     """Raise an error that names a wrong value in a model, if it has one; `error` is the cause.
 
-    A value is wrong if the annotation of its field does not allow it, if it should name an element
-    type but does not, if a message cannot contain it, such as the integer 2^63, or if it is data
-    that does not fit the type of its tensor.
+    A value is wrong if the annotation of its field does not allow it, or if it has the right class
+    but an invalid content, such as the integer 2^63.
 
     Raises:
         OnnxTextError: the model has a wrong value, and `error` is not an `OnnxTextError`.
@@ -103,7 +102,7 @@ def _wrong(path: str, value: Any, expected: Any) -> _Wrong:
 
 
 def _wrong_content(value: Any, path: str) -> _Wrong | None:
-    """Return what is wrong with a value of the right class and with right parts."""
+    """Return the error in a value whose class and parts are right; None if there is none."""
     match value:
         case str() if _LONE_SURROGATE.search(value):
             return path, f"is {value!r}, which has half a surrogate pair"
@@ -153,11 +152,11 @@ def _wrong_class(attribute: ast.Attribute, path: str) -> _Wrong | None:
 
 
 _LONE_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-"""Matches half a surrogate pair that stands for no byte of a name that is not UTF-8."""
+"""Matches a surrogate that stands for no byte; U+DC80 to U+DCFF stand for invalid UTF-8 bytes."""
 _ANY_TYPE = (type(None), ast.Reference, ast.Record)
-"""The classes of values that an attribute of each type can have."""
+"""The classes of values that attributes of all types can have."""
 _LISTS = (tuple, ast.Floats, ast.RepeatedList, ast.Blob, ast.TypedBlob)
-"""The other classes of lists in attributes."""
+"""The classes of lists in attributes, besides `_ANY_TYPE`."""
 _VALUES: dict[ast.AttributeType, tuple[type, ...]] = {
     ast.AttributeType.FLOAT: (ast.Float32,),
     ast.AttributeType.INT: (int,),
@@ -167,4 +166,4 @@ _VALUES: dict[ast.AttributeType, tuple[type, ...]] = {
     ast.AttributeType.SPARSE_TENSOR: (ast.SparseTensor,),
     ast.AttributeType.TYPE_PROTO: get_args(ast.Type),
 }
-"""The other classes of values of attributes that are no lists."""
+"""For each attribute type that is not a list, the classes of its values, besides `_ANY_TYPE`."""

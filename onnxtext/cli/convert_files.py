@@ -44,7 +44,7 @@ class Output(NamedTuple):
         pieces: the bytes of the output, in order.
         beside: weight files to write beside the output, before it; None if there are none.
         external: the file of ONNX external data to write with the output; None if there is none.
-        referenced: files of external data, of the input or output, that weights must not replace.
+        referenced: the external data files of the input or output; weights must not replace them.
     """
 
     pieces: list[Piece]
@@ -132,7 +132,7 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
 def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
     """Raise a CommandError if a file of weights would replace another file of the conversion.
 
-    Such files are the input, the output and `result.referenced`.
+    The other files are the input, the output and `result.referenced`.
     """
     help = "choose another path with -o"
     if result.external is None:
@@ -199,7 +199,9 @@ def _read(conversion: Conversion, job: ConversionJob) -> bytes:
 def _write(
     target: Path, output: Output, force: bool, makes_directory: bool, progress: Progress
 ) -> None:
-    """Write the output and its weights, but not files that already have the right content.
+    """Write the output and its weights, and remove obsolete weight files.
+
+    Files that already have the right content are not written.
 
     Raises:
         CommandError: a file exists with other content and `force` is False, or writing has failed.

@@ -113,12 +113,12 @@ def files_below(
 ) -> list[InputFile]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
-    Devices, pipes and links that lead out of the directory are left out with a warning.
+    Links that lead out of the directory, devices and pipes are left out with a warning.
 
     Args:
         directory: a directory from the command line.
         suffixes: suffixes of the files.
-        reporter: reports directories that cannot be read, and that there are no such files.
+        reporter: reports unreadable directories, and a directory without such files.
         is_wanted: returns False for the files and directories that the user has excluded.
     """
 

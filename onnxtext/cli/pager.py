@@ -31,7 +31,7 @@ def find_pager() -> str | None:
 
 
 def write_paged(pieces: Iterable[str], pager: str | None) -> None:
-    """Write a text in pieces to a pager (a command line); None stands for standard output.
+    """Write the pieces of a text to a pager, given as a command line, or to standard output (None).
 
     If the user quits the pager, the remaining pieces are not computed.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 Describe = Callable[[int, int], tuple[str, ItemPosition, str]]
-"""Returns (name, position, text) of an item, from the model (0 old, 1 new) and the item's index."""
+"""Maps a model (0 old, 1 new) and an item's index to the item's (name, position, text)."""
 
 
 class Collector:

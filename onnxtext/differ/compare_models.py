@@ -78,7 +78,7 @@ def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextE
     """Return an error that names the model that cannot be encoded.
 
     If this model has a text, the error has a position. If both models can be encoded as a whole,
-    the error is `error`, and names the new model.
+    the error has the message of `error` and names the new model.
     """
     for side in (old, new):
         try:

@@ -85,7 +85,7 @@ class ValueComparer:
     ) -> list[FieldChange]:
         """Return the changes between two initializers; changes of the name are left out.
 
-        `defaults`: whether `old` and whether `new` is the default value of an input.
+        `defaults` is a pair: whether `old`, and whether `new`, is the default value of an input.
         """
         assert isinstance(old.type, ast.TensorType)
         assert isinstance(new.type, ast.TensorType)
@@ -161,10 +161,10 @@ class ValueComparer:
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors and, if all are equal, the fields that hold the data.
+        """Compare the elements of two tensors; if they are equal, compare how they are stored.
 
-        Elements that cannot be read are treated as equal if both tensors have the same blob digest
-        or reference to external data; a note is added in the second case. Return [] if `others`,
+        If elements cannot be read, tensors with the same blob digest, or with the same reference to
+        external data, count as equal. For external data, a note is added. Return [] if `others`,
         the changes found so far, already show that elements differ.
         """
         change = compare_data(old, new)
@@ -213,7 +213,7 @@ class ValueComparer:
     ) -> list[FieldChange] | None:
         """Compare the tensors in two attributes.
 
-        Return None if the attributes have other values, or different numbers or kinds of tensors.
+        Return None if the attributes do not have pairs of tensors of the same kind.
         """
         pairs = [(old.value, new.value, path)]
         if isinstance(old.value, tuple) and isinstance(new.value, tuple):
@@ -342,7 +342,7 @@ def _tensor_changes(
     old: ast.ValueInfo | ast.Tensor,
     new: ast.ValueInfo | ast.Tensor,
 ) -> list[FieldChange]:
-    """Convert differences of tensors to changes: set the categories, and print the types."""
+    """Set the categories of the differences between two tensors, and print the types as text."""
     changes = []
     for difference in differences:
         category: Category = difference.category

@@ -84,7 +84,7 @@ def attribute_statement(attribute: Attribute) -> str:
 def data_statement(type: TensorType, data: TensorData) -> str:
     """Return the text of a tensor's data; `no data` if the tensor has none.
 
-    Large data is printed as the name of a blob. If a blob cannot hold the data, print `{…}`.
+    Large data is shown as the name of a blob, or as `{…}` if a blob cannot hold it.
     """
     light = _WithoutLargeData().data(type, data, None)
     if isinstance(light, TypedData) and len(light.entries) > _MAX_TYPED:

@@ -163,7 +163,7 @@ def _following(type: TensorType, before: Shape | None, after: Shape | None) -> T
 
     A declared dimension that equals the inferred dimension in `before` gets the one in `after`. If
     the inferred rank changed, the new inferred shape replaces the declared shape. If `after` is
-    None, its dimensions are unknown.
+    None, all its dimensions count as unknown.
     """
     if type.shape is None or before is None or len(type.shape) != len(before):
         return type

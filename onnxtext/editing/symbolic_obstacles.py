@@ -19,7 +19,7 @@ _OTHERS = 6
 
 
 class Obstacle(str):
-    """A message that a node may reject sizes of a symbolic dimension other than the old size."""
+    """A message about a node that may need the old size of a symbolic dimension."""
 
     __slots__ = ()
 
@@ -27,9 +27,9 @@ class Obstacle(str):
 def size_obstacles(
     model: Model, inferred: InferredShapes, symbol: str, old: int, names: set[str], answers: Answers
 ) -> list[str]:
-    """Return an `Obstacle` for each node that rejects sizes of a dimension other than the old size.
+    """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
-    If no node rejects them, return an `Obstacle` for each node whose input sizes are not checked,
+    If there is none, return an `Obstacle` for each node whose input sizes are not checked,
     or whose output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
     obstacles, the list ends with the number of further obstacles.
 

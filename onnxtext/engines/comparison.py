@@ -81,9 +81,9 @@ def run_both(
     Args:
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
-        inputs: the inputs of the first model, by name. The second model gets only the
-            values of inputs that it has. If a required input of the second model is not given, its
-            value is the default value of this input in the first model.
+        inputs: the inputs of the first model, by name. The second model gets the values of its own
+            inputs. If a required input of the second model is not given, its value is the default
+            value of this input in the first model.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.

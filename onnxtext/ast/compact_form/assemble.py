@@ -40,8 +40,9 @@ def assemble_graph(
 
     Returns:
         The decorators that the text needs to keep the order of the lists: `@initializers` for
-        `initializers`, `@value_info` for `infos`; () if it needs neither. If entries with metadata
-        repeat other values, `recombine_value_infos` makes `@value_info` later.
+        `initializers`, `@value_info` for `infos`; () if it needs neither. `@value_info` is missing
+        if an entry with metadata has the name of an input, output or initializer:
+        `recombine_value_infos` makes it later.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest

@@ -54,7 +54,7 @@ _BY_NAME = {
 """For each decorator, the parts of the list in which to look up a name, in this order."""
 
 _COPIES = PARTS[DECORATOR][:3]
-"""The parts whose entries repeat declarations; `without: […]` may exclude single entries."""
+"""The parts whose entries repeat declarations; `without: […]` leaves out single entries of them."""
 
 
 class ValueInfoError(ValueError):
@@ -192,9 +192,10 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Set `model.has_order` if a decorator of the main graph is longer than `MAX_NAMES_LENGTH`.
+    """Set `model.has_order` if the names in a decorator are longer than `MAX_NAMES_LENGTH`.
 
-    If `model.has_order` is set, move `@value_info` and `@initializers` before the graph's other
+    If `model.has_order` is set, move `@value_info` and `@initializers` before the main graph's
+    other
     decorators: both are printed in the section `order`.
     """
     for decorator in model.graph.decorators:

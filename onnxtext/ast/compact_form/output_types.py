@@ -73,8 +73,7 @@ def place_named_types(
     Returns:
         The names to list in `@value_info(…)` to keep the order of the list, without the names at
         its end that are in the default order; and the entries that stay in the list. None if the
-        core is pure Python, names are not unique, or a plain entry has the name of a value in
-        `taken` but another type.
+        core is pure Python or the list cannot be converted in this way.
     """
     if core() != "native":
         return None

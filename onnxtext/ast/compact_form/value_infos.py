@@ -183,9 +183,8 @@ def _in_parts(
     Entries that become types of nodes' outputs are set at the nodes.
 
     Returns:
-        The order, and the entries to print in `<…>`. None if the entries of a part are not
-        contiguous, or `@value_info(…)` cannot express the list. If `any_order` is true, also None
-        if the type of a node's output would have to be printed in `<…>`.
+        The order, and the entries to print in `<…>`. None if the list cannot be converted in this
+        way.
     """
     found = [_part_of(lists, info) for info in infos]
     # First try to store entries of graph outputs as types of nodes' outputs, not as copies.
@@ -237,7 +236,8 @@ def _copy_arguments(
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
 
-    `runs` has adjacent entries of the same part, with the name of the part, "" for other entries.
+    A run in `runs` has the name of a part and adjacent entries of this part. The name is "" if the
+    entries repeat no declaration.
 
     Returns:
         The arguments by part, such as `inputs`; and the names in these parts that have no entry.
@@ -325,8 +325,9 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[Valu
 def _named_order(
     names: Sequence[str], rest: Sequence[ValueInfo], data: Sequence[ValueInfo]
 ) -> ListOrder:
-    """Return the order for names; the names of all initializers in order become `initializers`.
+    """Return the order that lists `names`; the names of all initializers become `initializers`.
 
+    This replacement is made only if the names of the initializers are adjacent and in order.
     `rest` are the entries to print in `<…>`, and `data` the initializers of the graph.
     """
     items: list[Word | str] = [*names]

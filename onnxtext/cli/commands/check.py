@@ -346,7 +346,8 @@ def _fix(
     """Apply safe fixes to a text file in place; return its new content.
 
     Raises:
-        CommandError: the input is standard input or no text file, or cannot be replaced.
+        CommandError: the input is standard input or not a text file, or the file cannot be
+            replaced.
     """
     from onnxtext.checker.engine.fix_loop import fix_text
 

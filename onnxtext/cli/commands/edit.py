@@ -98,7 +98,7 @@ _OPTIONS = (
 
 
 def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
-    """Return a decorator that turns a function returning an `Edit` into the subcommand `name`."""
+    """Return a decorator that makes the subcommand `name` from a function returning an `Edit`."""
 
     def decorate(function: Callable[..., Edit]) -> click.Command:
         @wraps(function)
@@ -338,7 +338,8 @@ def _apply(target: EditTarget, edit: Edit, reporter: Reporter) -> None:
         write(target, data, edited.content)
     findings = new_findings(target, before, edited.content)
     for note in edited.notes:
-        # Skip a note if a finding has the same message: the finding also has positions.
+        # Skip a note that begins with the message of a finding: the finding also has
+        # positions.
         if isinstance(note, Obstacle) and not any(
             note.startswith(finding.message) for finding in findings
         ):

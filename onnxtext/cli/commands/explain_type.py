@@ -198,7 +198,7 @@ class _Model:
         """Return (graph or function body, name) of each value that the statement at a line defines.
 
         Raises:
-            ShowError: the model is binary, or the statement defines no value.
+            ShowError: the model is binary, or no value is defined at the line.
         """
         from onnxtext.ast.model import Node
         from onnxtext.show_model.show_error import ShowError

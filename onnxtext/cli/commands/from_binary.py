@@ -105,7 +105,7 @@ def _in_text(name: str) -> Diagnostic:
 
 
 _LONG_TEXT = 1 << 20
-"""If a text with weights on standard output has more characters than this, a note is reported."""
+"""A note is reported if a text with weights on standard output has more characters."""
 
 
 def _official_conversion(allow_loss: bool) -> Conversion:

@@ -98,7 +98,7 @@ def transpositions(array: Array, shape: tuple[int, ...]) -> Iterator[Array]:
 
 
 def is_transposed(old: Array, new: Array, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether `new`, of the shape `after`, is a transposition of `old`, of the shape `before`."""
+    """Whether `new` (of shape `after`) is a transposition of `old` (of shape `before`)."""
     return len(before) == len(after) and any(
         turned.shape == after and _same(turned, new.reshape(after))
         for turned in transpositions(old, before)

@@ -120,10 +120,7 @@ def _size(value: ValueInfo) -> int:
 
 
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:
-    """Return the elements of an initializer.
-
-    Return None if it is too small or cannot be read.
-    """
+    """Return the elements of an initializer; None if it is not matched by content."""
     if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None
     return None if dtype_of(value.type.element) is None else read_elements(value, side.reader)

@@ -143,8 +143,8 @@ def _content(
 ) -> Hashable | None:
     """Return the type and a digest of an initializer; None if it is not hashed.
 
-    Only initializers of `types` are hashed. `budget` has one number, which is reduced: how many
-    bytes may still be hashed.
+    Only initializers of `types` are hashed. `budget` is a list with one number: how many bytes may
+    still be hashed. The function reduces this number.
     """
     if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
         return None

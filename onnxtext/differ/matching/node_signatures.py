@@ -186,9 +186,10 @@ class Signatures:
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Map each node output to the keys of its uses by matched nodes and as a graph output.
+        """Map each output of the nodes `order` to keys of its known uses.
 
-        `order` are the indices of the nodes.
+        Known uses are inputs of matched nodes, and graph outputs. `order` has the indices of the
+        nodes.
         """
         nodes, marks = self._body.nodes, self._marks
         number_of = self._numbers.of

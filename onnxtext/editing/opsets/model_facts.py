@@ -207,9 +207,9 @@ class ModelFacts:
         return self.constant_node(node)
 
     def constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
-        """Return the type and the elements of a small `Constant`.
+        """Return the type and the elements of a `Constant`.
 
-        Return None for a large constant, for strings, and for `value_floats`.
+        Return None if it stores a large tensor, strings or `value_floats`.
         """
         for attribute in node.attributes:
             match attribute.name, attribute.value:
