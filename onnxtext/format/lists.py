@@ -146,7 +146,7 @@ class ListWriter(VerbatimSpans):
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
         """Return comments before an item or closing bracket as lines, with their blank lines.
 
-        If `started`, other lines of the list precede, so that a blank line may come first.
+        `started` is whether other lines of the list precede: only then, a blank line may be first.
         """
         lines: list[str] = []
         for comment in comments:

@@ -107,7 +107,7 @@ def _without_last_commas(code: str) -> str:
 def same_code_without_quotes(code: str, printed: str) -> bool:
     """Whether a statement has the same tokens as its printed form, except for unnecessary quotes.
 
-    False if unsure. Trailing commas may differ.
+    Trailing commas may differ. Return False if the code has escapes or multi-line strings.
     """
     if "\\" in code or '"""' in code:
         return False

@@ -152,7 +152,7 @@ def _external(job: ConversionJob) -> ExternalFile:
 
 
 def _referenced(model: Model, job: ConversionJob, embed_external: bool) -> tuple[Path, ...]:
-    """Return the files of external data that the text reads, or that the new model refers to."""
+    """Return the external data files of the text (`embed_external`) or else of the new model."""
     from onnxtext.weights.external_data import external_files
 
     base = job.directory if embed_external or job.target is None else job.target.parent
