@@ -170,7 +170,7 @@ def _complete(data: bytes, limit: int, name: str) -> ConvertedFile:
 
 
 _MAX_EXPANSION = 16
-"""Elements that are all written take at most this number of bytes per character: `complex128`."""
+"""Maximum number of bytes per character of elements that are all written: `complex128`."""
 
 
 def _smudge(data: bytes, limit: int) -> ConvertedFile:

@@ -52,9 +52,9 @@ def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
 
 
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
-    """Write conflict markers around the lines in which resolutions to ours and theirs differ.
+    """Join three versions of a text; put conflict markers where ours and theirs differ.
 
-    The arguments are the whole merged text with all conflicts resolved to the base, to ours and to
+    Each version is the whole merged text; all conflicts are resolved to the base, to ours or to
     theirs.
 
     Returns:

@@ -170,7 +170,7 @@ class _Search:
         }
 
     def _is_free(self, index: int, at: int) -> bool:
-        """Whether the new node `index` has no output name of an unmatched base node except `at`."""
+        """Whether no unmatched base node except `at` has an output name of the new node `index`."""
         names = names_of(self.rules.outputs(self.side.items[index]))
         return all(self.old_makers.get(name, at) == at for name in names)
 
