@@ -21,8 +21,9 @@ _NUMBERS = re.compile(r"\d+")
 def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> str | None:
     """Return the candidate most similar to a name.
 
-    Return None if no candidate is similar, if several are equally similar, or if the name is empty
-    or longer than `_MAX_NAME_LENGTH`.
+    A candidate that differs only in letter case is returned at once. Return None if no candidate is
+    similar, if several are equally similar, or if the name is empty or longer than
+    `_MAX_NAME_LENGTH`.
 
     Args:
         name: the misspelled name.

@@ -94,7 +94,7 @@ def verify(data: bytes, *, name: str = "<bytes>") -> Verdict:
         name: the name of the file.
 
     Raises:
-        OnnxTextError: the file is neither a model nor a valid text.
+        OnnxTextError: the file is not a valid model or text, or the text cannot be encoded.
     """
     if PurePath(name).suffix.lower() in TEXT_SUFFIXES:
         base = PurePath(name).parent

@@ -31,7 +31,7 @@ def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
     """Return a text in which edited nodes, values and sections are replaced, inserted or removed.
 
     Other edits have no effect. If `in_parts` is True, only the changed parts of long statements
-    (those on several lines or with a nested graph) are replaced; the result may then not parse, and
+    (those on several lines or with a nested graph) are replaced. Then the result may not parse, and
     the caller must check it.
     """
     edits, renamed = TextEdits(source.text), renamed_names(old, new)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def view(model: ModelSource, other: ModelSource | None = None, *, statistics: bool = True) -> str:
     """Return an HTML page that shows a model, or the differences between two models.
 
-    The page shows the text, colored and foldable, the graph, and statistics in place of large
-    weights. It loads no other file and needs no network: save it, and open it in a browser.
+    The page shows the graph and the text, which is colored and foldable. Statistics replace large
+    weights. The page loads no other file and needs no network: save it, and open it in a browser.
 
     Args:
         model: a text (a `str`), bytes of a text or of a binary model, the path of a file with

@@ -160,7 +160,8 @@ def _infer(loaded: LoadedModel) -> None:
 def _describe(loaded: LoadedModel) -> None:
     """Set the function that the document calls to get the statistics of weights.
 
-    If they are computed and the model exceeds the limit of protobuf, add an error to `findings`.
+    If statistics are computed, and the model exceeds the limit of protobuf, add an error to
+    `findings`.
     """
     describe = _Statistics(loaded).describe if loaded.statistics else lambda type, data: None
     loaded.document.describe = describe

@@ -270,11 +270,11 @@ class _ExternalFiles(Rewriter):
 
 
 def external_files(model: Model, base: Path) -> tuple[Path, ...]:
-    """Return the paths of the files of a model's external data, if they are below a directory.
+    """Return the paths of the files of a model's external data.
 
     Args:
         model: the model.
-        base: the directory of the model's file.
+        base: the directory of the model's file; files outside of it are left out.
     """
     files = _ExternalFiles(base)
     files.run(model)
@@ -291,7 +291,8 @@ def embed_external(model: Model, base: Path | None) -> None:
         base: the directory of the model's file; None for a model without a file.
 
     Raises:
-        BlobError: a file is missing, is outside of the directory or does not match its reference.
+        BlobError: a reference is invalid, or its file is missing, is outside of the directory or
+            does not match it.
     """
     embedder = Embedder(base)
     embedder.run(model)

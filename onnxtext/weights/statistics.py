@@ -111,7 +111,7 @@ def describe_blobs(model: Model) -> str:
 def describe(element: str, data: bytes | memoryview) -> str:
     """Return min, max, mean, standard deviation, share of zeros and number of NaNs as text.
 
-    Return only the size of bytes that are not numbers, and of data that `_blocks` cannot read.
+    For bytes that are not numbers, and for data that `_blocks` cannot read, return only the size.
 
     Args:
         element: the element type; "" for bytes that are not numbers.

@@ -88,7 +88,7 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
     Raises:
         WireError: the patch is invalid, or the result would have more than `MAX_MESSAGE_BYTES`
-            bytes. No result is allocated then.
+            bytes; this is found before memory for the result is allocated.
     """
     size = 0
     for offset, _, start, end in _instructions(canonical, patch):

@@ -55,10 +55,12 @@ the first item of `Facts`.
 Facts = tuple[int, bool, bool, bool]
 """What the native core found out about a model while it decoded the model.
 
-The facts are the number of elements of the largest tensor or attribute list, or -1 if it is unknown
-or there is a long string; whether the model has no annotations, and no metadata except in its
-header; whether a node stores an empty domain or doc string; and whether a tensor in an attribute
-stores an empty name.
+The facts are, in order:
+- the number of elements of the largest tensor or attribute list; -1 if it is unknown or there is a
+  long string;
+- whether the model has no annotations, and no metadata except in its header;
+- whether a node stores an empty domain or doc string;
+- whether a tensor in an attribute stores an empty name.
 """
 _UNKNOWN: Facts = (-1, False, True, True)
 

@@ -36,8 +36,9 @@ _SHAPE_LIMIT = 8 << 16
 class ValueLowering(ABC):
     """Encodes values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
-    Methods raise `LowerError`. Subclasses may override public methods: all tensor data goes through
-    `tensor_data` or `raw_initializer`, blobs through `blob`, attributes through `attribute_value`.
+    Methods raise `LowerError` if they cannot encode their argument. Subclasses may override public
+    methods: all tensor data goes through `tensor_data` or `raw_initializer`, blobs through `blob`,
+    and attributes through `attribute_value`.
 
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
@@ -70,8 +71,8 @@ class ValueLowering(ABC):
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
         self._guard, self._omit_weights = guard, omit_weights
-        # The encoded fields of types and attributes, by id; with the object, to keep it alive, so
-        # that no id is used again.
+        # The encoded fields of types and attributes, by id. Each is stored with its object:
+        # the object stays alive, so its id is not used again.
         self._fields: dict[int, tuple[Piece, object]] = {}
 
     @cached_property

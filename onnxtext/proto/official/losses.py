@@ -63,8 +63,8 @@ class Losses:
 
     Attributes:
         found: the losses that are not harmless, in the order in which they were found.
-        presence: counts, by field such as `NodeProto.domain`, the empty values that become stored
-            or absent.
+        presence: maps a field, such as `NodeProto.domain`, to the number of its empty values that
+            become stored or absent.
         raw: the number of tensors whose `raw_data` moves to a typed field, such as `float_data`.
         events: the number of calls of `lost`, `presence_changed` and `typed`.
     """
