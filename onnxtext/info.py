@@ -45,8 +45,8 @@ class Weight:
         element: its element type.
         elements: the number of elements.
         size: the size of the elements in bytes.
-        place: the location of its data, such as `in the file`, the path of another file or of a
-            directory, or `nowhere` if the data is missing.
+        place: the location of its data: a phrase such as `in the file`, the path of another file or
+            of a directory, or `nowhere` for missing data.
     """
 
     name: str

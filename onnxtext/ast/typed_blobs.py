@@ -114,8 +114,8 @@ def list_of_blob(
 ) -> tuple[bytes, ...] | bytes:
     """Return the list of an attribute, given the bytes of its blob.
 
-    The result is a tuple for a list of strings, and the bytes of a little-endian array of float32
-    or int64 for a list of numbers.
+    A list of strings is returned as a tuple. A list of numbers is returned as the bytes of a
+    little-endian array of float32 or int64.
 
     Raises:
         BlobError: the bytes are not a list of the attribute's type.

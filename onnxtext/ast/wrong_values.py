@@ -21,8 +21,8 @@ from onnxtext.tensor.format_elements import format_field, format_typed, is_expre
 def raise_for_wrong_value(model: object, error: Exception) -> None:
     """Raise an error that names a wrong value in a model, if it has one; `error` is the cause.
 
-    A value is wrong if the annotation of its field does not allow it, or if it has the right class
-    but an invalid content, such as the integer 2^63.
+    A value is wrong if its class does not fit the annotation of its field, or if its content is
+    invalid, such as the integer 2^63.
 
     Raises:
         OnnxTextError: the model has a wrong value, and `error` is not an `OnnxTextError`.

@@ -73,9 +73,9 @@ def _differences(
 ) -> Iterator[FieldChange]:
     """Yield all differences of two messages.
 
-    If `category` is `model`, fields in `_CATEGORIES` get their category from that table. A field
-    that is absent in one message and zero or empty in the other gets the category `encoding`,
-    except in types and shapes.
+    If `category` is `model`, fields in `_CATEGORIES` get their category from that table. Except in
+    types and shapes, a field gets the category `encoding` if it is absent in one message, and zero
+    or empty in the other.
     """
     spec = message_spec(message)
     old_values, new_values = _by_key(old), _by_key(new)

@@ -185,8 +185,8 @@ EncodedNode = tuple[Node, StatementEncoder]
 def _with_encoder(node: Node, side: ModelSide) -> EncodedNode:
     """Return a node and the encoder to use for it.
 
-    If decorators replace the node's inputs, outputs or attributes, the node is encoded and decoded,
-    to move these fields from the decorators into the node.
+    If decorators replace the node's inputs, outputs or attributes, these fields are moved from the
+    decorators into the node: the node is encoded and decoded.
     """
     if not node.decorators:
         return node, side.encoder

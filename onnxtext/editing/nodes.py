@@ -172,8 +172,8 @@ def _check_order(scope: Graph | Function, start: int, end: int) -> None:
     """Check the order of the new nodes, which have the indices from `start` to `end - 1`.
 
     Raises:
-        OnnxTextError: a new node uses a value that a later node computes, or an old node uses a
-            value that a later new node computes.
+        OnnxTextError: a new node uses a value of a later node, or an old node uses a value of a
+            later new node.
     """
     makers = {
         name: index for index, node in enumerate(scope.nodes) for name in node.outputs if name

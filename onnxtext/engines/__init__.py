@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run models with onnxruntime or onnx's reference engine, and compare the values of two models.
 
-`run_inputs` prepares the inputs, `run_in_child` runs a model in a child process, `child_main` is
-the program of the child process, and `comparison` compares the values that two models compute.
+- `run_inputs` prepares the inputs.
+- `run_in_child` runs a model in a child process.
+- `child_main` is the program of the child process.
+- `comparison` compares the values that two models compute.
 """
 
 from __future__ import annotations

@@ -75,15 +75,15 @@ def run_both(
 ) -> tuple[Values, Values, list[ValueDifference]]:
     """Run two models on the same inputs and compare the values that both models compute.
 
-    Besides the outputs, also compare the other values that the nodes of both main graphs compute,
-    unless a model cannot be run with these values as additional outputs.
+    Compare the outputs, and the other values that the nodes of both main graphs compute. If a model
+    cannot be run with these values as additional outputs, compare only the outputs.
 
     Args:
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
         inputs: the inputs of the first model, by name. The second model gets the values of its own
-            inputs. If a required input of the second model is not given, its value is the default
-            value of this input in the first model.
+            inputs. A required input of the second model that is not given gets its default value
+            in the first model.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.
@@ -92,8 +92,7 @@ def run_both(
 
     Returns:
         (values of the first model, values of the second model, comparisons). `comparisons` has an
-        item for each value that both models have, even if it is equal in both, in the order of the
-        first model.
+        item for each value that both models have, equal or not, in the order of the first model.
 
     Raises:
         OnnxTextError: a model cannot be run, or an input that the second model requires is not

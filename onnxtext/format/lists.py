@@ -69,9 +69,9 @@ class ListWriter(VerbatimSpans):
     ) -> str:
         """Write a list of numbers or strings with comments, in filled lines.
 
-        For `texts` and `brackets`, see `bracketed`. A line ends at each comment and blank line. If
-        a comment ends a line of the source, and the items of this line fit on one line, the comment
-        stays on one line with them.
+        For `texts` and `brackets`, see `bracketed`. A line ends at each comment and blank line. A
+        comment that ends a line of the source stays on one line with the items of this line if
+        they fit.
         """
         width = WIDTH - len(indent) - len(STEP)
         starts = self._row_starts(listing.items, texts, width)

@@ -34,9 +34,9 @@ _VERSIONS = (
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     """Replace the weights of a text with conflicts by `resources none`; return the text.
 
-    The text is returned unchanged if it does not end in weights, if its weights have conflicts, or
-    if a weight is in none of the `versions`. Git stores the versions, so `put_back` can copy the
-    weights from them.
+    Git stores the `versions`, so `put_back` can copy the weights from them. The text is returned
+    unchanged if it does not end in weights, if its weights have conflicts, or if a weight is in no
+    version.
     """
     start = merged.rfind(_BEGIN)
     if start < 0 or not merged.endswith(b"\n}\n"):

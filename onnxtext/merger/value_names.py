@@ -113,7 +113,7 @@ class ValueNames:
         """Yield (name in the base, name in the side) of inputs, paired by position or by uses.
 
         If the number of inputs differs, no input counts as renamed. Inputs are paired by uses if
-        all have new names and the uses of each old input have the name of another new input.
+        all have new names, and the uses of each old input have the name of a different new input.
         Otherwise, they are paired by position.
         """
         if len(before) != len(after):

@@ -95,8 +95,8 @@ Root = Model | Fragment
 def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool) -> None:
     """Choose the presence defaults of a text: fields that most items store empty (SPEC 11).
 
-    For each chosen field, remove the empty values from the AST, because the default implies them,
-    and add `@unset` to the items that do not store the field.
+    For each chosen field, remove the empty values from the AST: the default implies them. Add
+    `@unset` to the items that do not store the field.
 
     Args:
         root: a model or fragment that was just decoded, with every stored field explicit; changed

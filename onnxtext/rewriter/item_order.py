@@ -27,9 +27,9 @@ def arrange(
             nor `places` is new. An item that is only in `edited` is ignored: the text lacks it.
 
     Returns:
-        (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` has
-        the indices in `theirs` of the new and moved items, by the index in the text of the item to
-        insert them behind (-1: the start of the list).
+        (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` maps
+        the index in the text of an item (-1: the start of the list) to the indices in `theirs` of
+        the new and moved items to insert behind it.
     """
     order = _new_order(_groups(theirs, edited, places), places)
     ranks = {index: rank for rank, index in enumerate(order)}
@@ -52,8 +52,8 @@ def _groups(
 ) -> dict[int, Hashable]:
     """Map the index in `theirs` of each item to its group; for the parameters, see `arrange`.
 
-    If the text has the items of a group in another order than the printed list, and the edit does
-    not change their order, the items keep their places: each item becomes a group of its own.
+    The text may have the items of a group in another order than the printed list. If the edit does
+    not change their order, they keep their places: each item becomes a group of its own.
     """
     known = set(edited.values())
     groups = {

@@ -77,8 +77,8 @@ def raw_size(element: ElementType, count: int) -> int:
     """Return the size of ``raw_data`` with `count` elements, in bytes.
 
     Elements narrower than a byte form one bit stream, lowest bits first, padded with zeros to a
-    whole byte (see the comments of ``TensorProto.raw_data`` in ``onnx.proto``). For example, four
-    six-bit floats take three bytes.
+    whole byte. For example, four six-bit floats take three bytes. See the comments of
+    ``TensorProto.raw_data`` in ``onnx.proto``.
 
     Args:
         element: The element type.

@@ -92,9 +92,9 @@ def narrow_bits(element: ElementType, text: str) -> int:
 
     Args:
         element: The element type, of kind "float" and at most 16 bits.
-        text: The literal. A hexadecimal integer such as ``0x7e01`` is the code itself. A decimal
-            with a point or exponent, a word such as ``inf``, or a hexadecimal float is a value,
-            which is rounded once, half to even.
+        text: The literal. A hexadecimal integer such as ``0x7e01`` is the code itself. All other
+            literals are values: decimals with a point or exponent, words such as ``inf``, and
+            hexadecimal floats. A value is rounded once, half to even.
 
     Raises:
         LiteralError: `text` is not a valid literal, or the number is out of range. A decimal

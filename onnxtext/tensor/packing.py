@@ -2,8 +2,8 @@
 """Pack elements narrower than a byte into the bytes of ``raw_data``, and unpack them.
 
 A byte has four elements of two bits, or two elements of four bits; three bytes have four elements
-of six bits. The elements form one bit stream, lowest bits first, and zeros pad the last byte (see
-the comments of ``TensorProto.raw_data`` and ``int32_data`` in ``onnx.proto``).
+of six bits. The elements form one bit stream, lowest bits first, and zeros pad the last byte. See
+the comments of ``TensorProto.raw_data`` and ``int32_data`` in ``onnx.proto``.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ def align_lines(old: list[str], new: list[str]) -> list[tuple[str, int, int, int
     """Align the lines of two texts, like a line diff.
 
     Returns:
-        (mark, first line in the old text, first line in the new text, number of lines) for each run
-        of equal (`=`), removed (`-`) or added (`+`) lines. Line numbers count from 0.
+        For each run of equal (`=`), removed (`-`) or added (`+`) lines: (mark, first line in the
+        old text, first line in the new text, number of lines). Line numbers count from 0.
     """
     result = []
     for tag, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():

@@ -71,9 +71,9 @@ def place_named_types(
             type of one of them.
 
     Returns:
-        The names to list in `@value_info(…)` to keep the order of the list, without the names at
-        its end that are in the default order; and the entries that stay in the list. None if the
-        core is pure Python or the list cannot be converted in this way.
+        (names, entries). `names` are to be listed in `@value_info(…)` to keep the order of the
+        list; the last names of the list are left out if they are in the default order. `entries`
+        stay in the list. None if the core is pure Python, or the list cannot be converted so.
     """
     if core() != "native":
         return None

@@ -186,8 +186,8 @@ class NodeMatcher:
     def _match_unique(self, old: Mapping[int, int], new: Mapping[int, int]) -> None:
         """Match nodes by signatures that occur exactly once in each graph.
 
-        Two nodes with the same unique signature are a pair. A rival of either node is an unmatched
-        node of the other graph that is in no pair and has the same output name.
+        Two nodes with the same unique signature are a pair. A rival of a node is an unmatched node
+        of the other graph with the same output name. It must be in no pair.
 
         - If either node has a rival with the same operator, skip the pair: the rival is probably
           the same node with a changed input.

@@ -7,8 +7,8 @@ import re
 
 _NAME = re.compile(r'(?:b?"(?:[^"\\]|\\.)*"|[\w.])+')
 _ALTERNATIVES = (frozenset("(<.:"), frozenset("=:"), frozenset("["), frozenset("{"))
-"""If the text after the cursor begins with a character of one of these sets, a completion adds no
-character of the same set."""
+"""Sets of characters. If the text after the cursor begins with a character of a set, a completion
+adds no character of this set."""
 
 
 def escape_snippet(text: str) -> str:

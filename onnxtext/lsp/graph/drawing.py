@@ -2,10 +2,10 @@
 """Convert the graphs of a document to groups of nodes, and edges, for a drawing.
 
 A graph is a tree of groups. Only the members of open groups are sent; a closed group is one item
-with its counts. Each group has the edges between its members, and lists which members use values
-from outside (`uses`) or make values that are used outside (`makes`). So the client can find the
-ends of an edge for any choice of open groups. Constants, and values with many users, have no
-edges: each user has a stub, which names the value.
+with its counts. Each group has the edges between its members. It also lists the members that use
+values from outside (`uses`), and those whose values are used outside (`makes`). So the client can
+find the ends of an edge for any choice of open groups. Constants, and values with many users, have
+no edges: each user has a stub, which names the value.
 """
 
 from __future__ import annotations

@@ -186,8 +186,7 @@ def _decorators_start(index: Index, scope: Scope) -> int:
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""Fields that contain the name of a value, each mapped to the name of the required enclosing field,
-or to "" if no field is required."""
+"""Maps each field with the name of a value to the field that must enclose it; "" for any."""
 
 
 def _recorded_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:

@@ -30,8 +30,8 @@ class Analysis:
 
     Attributes:
         diagnostics: the diagnostics of the checker; their `source` is None.
-        types: the known types of all values, such as `float[N, 3]`, by the offset of the graph or
-            function in the text, then by the name of the value.
+        types: the known types of values, such as `float[N, 3]`: maps the offset of each graph or
+            function in the text to its types by value name.
         values: the small tensors with known elements, such as computed shapes, by the same offsets
             and names as `types`.
     """

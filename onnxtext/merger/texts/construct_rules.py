@@ -54,8 +54,11 @@ _DEPENDENT_PARTS = {
     "attribute": ({":", "attribute_type"}, {"attribute_value"}),
     "node": ({"operator", "overload"}, {"attributes", "names"}),
 }
-"""For each construct, two sets of parts that depend on each other: if one side changes a part of
-the first set and the other side a part of the second set, the construct is a conflict."""
+"""For each construct, two sets of parts that depend on each other.
+
+The construct is a conflict if one side changes a part of the first set, and the other side changes
+a part of the second set.
+"""
 BLOB = re.compile(r'blob"([0-9a-f]+)"')
 """Matches a reference to a blob, even inside strings and comments."""
 

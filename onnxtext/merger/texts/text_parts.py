@@ -265,8 +265,8 @@ def fill_items(
 def _split_first_line(trivia: str, *, started: bool) -> tuple[str, str]:
     """Split the trivia after a token into the rest of the token's line and the following lines.
 
-    The first result is empty if there is no token before the trivia (`started` is False), or if the
-    trivia has neither a line end nor a comment.
+    The first result is empty if no token precedes the trivia (`started` is False), or if the trivia
+    consists only of blanks without a line end.
     """
     line, end, rest = trivia.partition("\n")
     if not started or (not end and "#" not in line):

@@ -3,7 +3,7 @@
 
 The fast path decodes every item, ignores unknown fields and encodes the result. If the encoding
 equals the input (nearly always), the AST is complete and the input is canonical. Otherwise the
-careful path encodes each item, compares the result with the item's own bytes, and adds
+careful path encodes each item, and compares the result with the item's own bytes. It adds
 `residual_decorators` for fields that the AST lacks.
 """
 

@@ -85,9 +85,9 @@ def _too_deep(nested: str, offset: int, path: str) -> _Stop:
 class _Walk:
     """A parser that raises `_Stop` at the first error.
 
-    In its methods, `begin` is the start of a field, `offset` the start of the bytes to read, `end`
-    the end of the enclosing message, `path` the path of the message or value,
-    and `named` its description in messages.
+    The methods have these parameters: `begin`, the start of a field; `offset`, the start of the
+    bytes to read; `end`, the end of the enclosing message; `path`, the path of the message or
+    value; and `named`, its description in messages.
 
     Attributes:
         known_fields: the number of top-level fields so far that match the schema.
