@@ -109,7 +109,7 @@ def _described_values(
     """Return the inputs, outputs and value infos with metadata or decorators.
 
     For the parameters, see `described_parts`. If several lists declare the same name, the first
-    declaration has the kind `value`, the other declarations have the kind `output` or `value_info`.
+    declaration has the kind `value`, and the others have the kind `output` or `value_info`.
     """
     declared = [value for value in owner.values if value.data is None]
     declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]

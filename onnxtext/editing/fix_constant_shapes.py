@@ -67,8 +67,8 @@ def fix_one(
 def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElementChange | None:
     """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
 
-    Only one `Reshape` is changed: the first one whose constant shape has the old size at the index
-    at which the input has the symbolic dimension. Return None if no `Reshape` is changed.
+    Only the first suitable `Reshape` is changed: its constant shape has the old size at the index
+    of the symbolic dimension in the input. Return None if no `Reshape` is changed.
     """
     main = inferred.subject.main
     views = inferred.inference.visits.get(id(main), ())

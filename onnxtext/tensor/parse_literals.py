@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read whole literals of tensors and of numeric attributes.
 
-For tensors, convert ``[...]`` to ``raw_data``, and ``{...}`` to the entries of a typed field, a
-field of `TensorProto` such as ``int32_data``. Literals may have blanks and comments between tokens,
-and a trailing comma in every list. Errors are `LiteralError`s; their offset is relative to the
-start of the literal.
+Literals of tensors in square brackets are converted to ``raw_data``, those in braces to the entries
+of a typed field of `TensorProto`, such as ``int32_data``. Literals may have blanks and comments
+between tokens, and a trailing comma in every list. Errors are `LiteralError`s; their offset is
+relative to the start of the literal.
 """
 
 from __future__ import annotations

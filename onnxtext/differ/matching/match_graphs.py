@@ -66,7 +66,7 @@ def match_graphs(
     """Match the inputs, outputs, initializers and nodes of two graphs or functions.
 
     `outer` maps the names of the enclosing graphs. In nested graphs and functions (`nested`),
-    inputs and outputs are matched by position even if the numbers of unmatched values differ.
+    inputs and outputs are matched by position, even if one side has more unmatched values.
 
     Raises:
         LowerError: a statement cannot be encoded.

@@ -31,8 +31,8 @@ version of the text has a statement with the same data."""
 def _keys(version: DocumentVersion) -> Keys:
     """Return a key for each statement: its text, length, column, role, graph and names.
 
-    The text in a key ends at the next statement, so that a statement that contains graphs does not
-    repeat their text; its length includes them.
+    The text in a key ends at the next statement, so it does not repeat the text of inner graphs.
+    The length includes inner graphs.
     """
     index, text = version.index, version.text
     several = len(index.scopes) > 1

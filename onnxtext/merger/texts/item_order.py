@@ -89,7 +89,7 @@ class _MergedItems:
 
         If the other side has moved items, there are two exceptions. Items after the last shared
         item of the side are inserted at the end of the merge. If the predecessor of an item has
-        moved and the successor of the item has not, the item is inserted before its successor.
+        moved, but its successor has not, the item is inserted before its successor.
 
         Args:
             items: items of the side, in its order.

@@ -295,7 +295,7 @@ def dropout_to_inputs(conversion: NodeConversion) -> None:
 
 
 def dropout_to_attributes(conversion: NodeConversion) -> None:
-    """Reverse `dropout_to_inputs`; reject nodes in training mode, and nodes if `mask` is used."""
+    """Reverse `dropout_to_inputs`; reject nodes that may train, and nodes whose `mask` is used."""
     if conversion.input(2):
         training = conversion.numbers(conversion.input(2))
         if training is None or any(training):
