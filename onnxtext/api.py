@@ -257,7 +257,7 @@ def dumps(proto: object) -> str:
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.
-        TypeError: `proto` is not a message.
+        TypeError: `proto` is neither a message nor such an object.
     """
     from onnxtext.printer import print_fragment
     from onnxtext.proto.decode.lift import LiftError, lift_fragment

@@ -140,7 +140,7 @@ def _fits(type: ast.TensorType, data: object) -> bool:
 
 
 def _wrong_class(attribute: ast.Attribute, path: str) -> _Wrong | None:
-    """Return what is wrong if an attribute's value has a class that its type does not allow."""
+    """Return what is wrong if an attribute's type does not allow its value's class; else None."""
     kind, value = attribute.type, attribute.value
     if not isinstance(kind, ast.AttributeType):
         return None

@@ -100,7 +100,8 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
     """Move types and metadata between the interface of a graph and its inner values.
 
     A value that became an input or output loses its declaration as an inner value. An output that
-    became an inner value is declared at the node that computes it.
+    became an inner value is declared at the node that computes it. Declarations and metadata of
+    values that are no longer in the graph are dropped.
 
     Args:
         graph: the graph; changed in place.

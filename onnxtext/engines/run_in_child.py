@@ -72,7 +72,10 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
 
 
 def _value_names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
-    """Yield the names of values and the symbols of their types; invalid UTF-8 is given as bytes."""
+    """Yield the names of values, and the symbols in types of inputs and outputs.
+
+    A name that is not UTF-8 is given as bytes.
+    """
     for tensor in graph.initializer:
         yield tensor.name
     for value in (*graph.input, *graph.output):

@@ -95,7 +95,7 @@ def put_back(text: bytes, path: str) -> bytes | None:
 def _stored_text(version: str, path: str) -> bytes:
     """Return the text of a file in a version, such as `HEAD`; empty if there is none.
 
-    A binary model is converted to text.
+    A binary model is converted to text; the result is empty if that fails.
     """
     from onnxtext.api import from_binary
 

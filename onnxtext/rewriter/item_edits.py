@@ -306,7 +306,7 @@ def _items_above(
 
 
 def _entries(block: TextPart | None) -> dict[Hashable, str]:
-    """Map the key of each entry in a printed metadata block to the entry's value, as spelled."""
+    """Map the key of each entry in a printed metadata block to its value; {} for other parts."""
     listed = None if block is None or not is_metadata(block, "metadata_block") else read_list(block)
     result = {}
     for item in () if listed is None else listed.items:

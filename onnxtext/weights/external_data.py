@@ -233,7 +233,7 @@ class Embedder(_DataMover):
         return file
 
     def _check(self, location: str, file: memoryview, checksum: str, subject: str) -> None:
-        """Compare the SHA-1 of a file with the `checksum` in a reference; check each pair once."""
+        """Raise a `BlobError` unless a file has the SHA-1 `checksum`; check each pair only once."""
         if (location, checksum) in self._checked:
             return
         actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()

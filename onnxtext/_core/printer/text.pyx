@@ -384,8 +384,8 @@ cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
     cdef uint64_t word
     while offset + 8 <= size:
         memcpy(&word, data + offset, 8)
-        # Each term sets the highest bit of at least the first byte that matches: a control
-        # character; a quote; a backslash; a byte above `~`.
+        # Four terms, for control characters, quotes, backslashes and bytes above `~`. Each sets the
+        # highest bit of the first byte that matches, and perhaps of bytes after it.
         if HIGHEST & (
             (word - 0x20 * ONES)
             | ((word ^ c'"' * ONES) - ONES)

@@ -123,7 +123,7 @@ def _may_replace(path: Path) -> bool:
 
 
 def _open(data: bytes) -> None:
-    """Write a private temporary file and open it in a browser."""
+    """Write a private temporary file, and open it in a browser; without one, print its path."""
     import webbrowser
 
     with io_errors("write", tempfile.gettempdir()):

@@ -107,6 +107,9 @@ class GraphConverter:
             version: the version that the node uses.
             depth: the number of successive steps that led to this node.
             first: the schema before the first step of the node; None if no step was made.
+
+        Raises:
+            NotConvertible: the node cannot be converted.
         """
         domain, name = plain_domain(node.domain), node.op_type
         target = self._targets.get(domain, version)

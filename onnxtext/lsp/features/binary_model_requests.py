@@ -120,7 +120,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
     `original`; None to skip this check.
 
     Raises:
-        OnnxTextError: the text has errors.
+        OnnxTextError: the text has errors, or cannot be encoded.
         RequestError: `original` has another digest or cannot be read, or writing has failed.
     """
     from onnxtext.syntax.parse import parse_model

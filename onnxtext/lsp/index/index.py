@@ -331,7 +331,7 @@ class Index:
         return next((span for span in spans if span is not None), None)
 
     def statement_at(self, offset: int) -> Statement | None:
-        """Return the innermost statement without errors around an offset; None if there is none."""
+        """Return the innermost statement without errors around an offset; None if none is found."""
         last = bisect_right(self.starts, offset) - 1
         for index in range(last, max(last - _MAX_SEARCHED_STATEMENTS, -1), -1):
             statement = self.statements[index]

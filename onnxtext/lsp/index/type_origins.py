@@ -100,7 +100,7 @@ class EditorView:
         return None
 
     def caller(self) -> tuple[InferredView, Node] | None:
-        """Return (view of the first caller of this function, calling node); None if not called."""
+        """Return (view of the first caller of this function, calling node); None if unknown."""
         subject = self._document.version.index.subject
         if subject is None:
             return None

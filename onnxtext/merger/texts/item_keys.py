@@ -93,7 +93,7 @@ def content_of(part: TextPart) -> Hashable:
 
 
 def form_of(part: TextPart) -> Hashable:
-    """Return the operator and attributes of a node; `part` must be a node."""
+    """Return the operator and attributes of a node, without its label; `part` must be a node."""
     content = content_of(part)
     if not isinstance(content, tuple) or len(content) != 2:
         return None

@@ -149,6 +149,9 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     """Mark the statements of a finding as conflicts, and add its message to `notes`.
 
     If some of the statements differ between the versions, mark only the differing statements.
+
+    Raises:
+        NeedsFullSplit: a statement is inside a construct whose statements were not split.
     """
     found: dict[int, MergedItem] = {}
     for place in finding.places:

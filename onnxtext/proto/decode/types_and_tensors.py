@@ -304,7 +304,7 @@ def _segment(data: Data) -> ast.Decorator:
 
 
 def _field_entries(name: str, parts: list[Data]) -> bytes:
-    """Return the entries of a packed field as the bytes of a fixed-width array."""
+    """Return the entries of a packed field as fixed-width bytes, or raise a `WireError`."""
     data = b"".join(parts)
     if name in ("float_data", "double_data"):
         if any(len(part) % (4 if name == "float_data" else 8) for part in parts):
