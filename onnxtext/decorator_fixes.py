@@ -59,7 +59,7 @@ def fix_decorator(text: str, error: LowerError, spans: Sequence[Span]) -> Fix | 
 def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | None:
     """Return the fix that replaces `wrong` by `right` at the start of all spans.
 
-    Return None if a span starts with another word.
+    Return None if there are no spans, or if a span starts with another word.
     """
     edits = []
     for span in spans:

@@ -74,7 +74,7 @@ def require_text(text: object) -> None:
 
 
 def require_bytes(data: object) -> None:
-    """Raise a TypeError if an argument that must be a binary model is not bytes or their buffer."""
+    """Raise a TypeError if an argument that must be a binary model is not bytes or a byte view."""
     if isinstance(data, bytes):
         return
     try:

@@ -67,7 +67,7 @@ def path_at(data: Data, offset: int) -> str:
 def _field_at(
     spec: MessageSpec, data: Data, start: int, end: int, offset: int, path: str
 ) -> tuple[FieldSpec, int, int, str] | None:
-    """Return (spec, value start, value end, path) of a message's field at an offset, or None."""
+    """Return (spec, value start, value end, path) of the known field at an offset; else None."""
     seen: Counter[int] = Counter()
     try:
         for item in read_fields(data, start, end):

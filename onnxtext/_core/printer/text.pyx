@@ -384,8 +384,8 @@ cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
     cdef uint64_t word
     while offset + 8 <= size:
         memcpy(&word, data + offset, 8)
-        # Four terms, for control characters, quotes, backslashes and bytes above `~`. Each sets the
-        # highest bit of the first byte that matches, and perhaps of bytes after it.
+        # The terms are for control characters, quotes, backslashes and bytes above `~`. Each sets
+        # the highest bit of the first byte that matches, and perhaps of bytes after it.
         if HIGHEST & (
             (word - 0x20 * ONES)
             | ((word ^ c'"' * ONES) - ONES)
