@@ -30,7 +30,7 @@ MAX_RECORD_DEPTH = 100
 
 
 class RecordError(ValueError):
-    """A record does not match its message type.
+    """A record, a decorator or an entry of `explicit` is invalid.
 
     Attributes:
         mark: the wrong word, such as the name of a field; "" if unknown.

@@ -341,7 +341,7 @@ class Merger:
 
 
 def _space_after_decorators(versions: Sequence[dict[str, tuple[str, TextPart]]]) -> str:
-    """Return the whitespace after the decorators of a construct."""
+    """Return the whitespace after the decorators in ours or else theirs; " " without decorators."""
     for version in versions[1:]:
         roles = list(version)
         if "decorators" in roles[:-1]:
