@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the schema file of a package: `python -m onnxtext.schemas.child_main PACKAGE`.
 
-This module runs in a child process, so that the code of the package cannot harm the process of the
-command. The schemas come from the first of these sources:
+This module runs in a child process, so that the package's code cannot harm the parent process.
+The schemas come from the first of these sources:
 
 1. For onnxruntime, from its list of all schemas.
 2. From the package's entry point in the group `onnxtext.schemas`: a function without arguments that

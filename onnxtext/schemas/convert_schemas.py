@@ -15,7 +15,7 @@ from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.schemas.type_strings import type_of
 
 MAX_DOC_LENGTH = 160
-"""Maximum length, in characters, of a summary: the first sentence of the documentation."""
+"""Maximum number of characters of a summary, the first sentence of the documentation."""
 _OPSET = 21
 """The version of the standard operator set that function bodies in schema files import."""
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z(`]|\s*$)")
@@ -48,7 +48,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
     for constraint in schema.type_constraints:
         types = [type_of(text, ()) for text in constraint.allowed_type_strs]
         allowed = tuple(dict.fromkeys([type for type in types if type is not None]))
-        # If onnxtext has no syntax for a type of the list, let the constraint allow every type.
+        # If onnxtext has no syntax for one of the types, the constraint allows every type.
         known = None if None in types else allowed
         result.constraints[constraint.type_param_str] = known
     result.inputs = _values(schema.inputs, schema.min_input, result)

@@ -30,8 +30,7 @@ def import_schemas(package: str) -> SchemaFile:
     """Import a package in a child process and return its schemas.
 
     Raises:
-        SchemaImportError: the package is missing, its import fails or takes too long, or its
-            schemas are missing, too large or invalid.
+        SchemaImportError: the import fails, takes too long, or yields no usable schemas.
     """
     command = [sys.executable, "-m", "onnxtext.schemas.child_main", package]
     try:

@@ -96,6 +96,6 @@ def is_tensor(text: str) -> bool:
 def text_spelling(text: str) -> str:
     """Convert a type from schema spelling to onnxtext spelling: `seq(tensor(bool))` → `seq(bool)`.
 
-    Types are without shapes, as in schemas.
+    The result has no shapes.
     """
     return _TENSOR.sub(r"\1", text).replace(" ", "").replace(",", ", ")

@@ -31,7 +31,8 @@ def repeated_numbers(token: Token) -> list[Number]:
     """Return the numbers before the `...` in the token `[0, ...]`.
 
     Raises:
-        SemanticError: the list does not end in `...` after at least one number.
+        SemanticError: the list does not end in `...` after at least one item, or an item is not a
+            number.
     """
     items = list(list_items(token))
     if items.pop() != "..." or not items:

@@ -176,15 +176,15 @@ def repeated_attribute(
     if one not in (_A.FLOAT, _A.INT, _A.STRING):
         raise SemanticError(
             "only a list of floats, ints or strings can repeat its last item",
-            help="write the length after the type, as in `xs: ints[64] = [0, ...]`",
+            help="declare one of these types, as in `xs: ints[64] = [0, ...]`, or write all items",
             code="attribute-type-mismatch",
         )
     length = count[1:-1].strip(" \t\n\v\f\r")
     if not length.isdigit() or len(length) > 20 or not len(items) <= int(length) < 1 << 31:
         raise SemanticError(
-            "the length of the list must be from the number of its items to 2147483647",
+            "the length must be at least the number of written items, and at most 2147483647",
             token=count,
-            help="write the number of all items, as in `xs: ints[64] = [0, ...]`",
+            help="write the length of the whole list, as in `xs: ints[64] = [0, ...]`",
         )
     if any(type(item) is ast.Reference for item in items):
         raise SemanticError(_NO_REFERENCES)

@@ -178,7 +178,7 @@ def label(name: str | None) -> str:
 
 @action
 def typed_output(type: Type, name: str) -> tuple[str, Type]:
-    """Return the name and the type of the output `float[N] y`; `value_info` stores the type."""
+    """Return the name and the type of the output `float[N] y`."""
     return name, type
 
 

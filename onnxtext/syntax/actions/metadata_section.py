@@ -71,6 +71,8 @@ def metadata_block(
 ) -> MetadataBlock:
     """Return the metadata block for `node path { … }`.
 
+    Replace each entry `key: above` in the blocks inside a function's block.
+
     Raises:
         SemanticError: the kind is unknown, or the path, the overload or an item is invalid for the
             kind.

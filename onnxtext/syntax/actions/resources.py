@@ -33,7 +33,7 @@ class Resources:
 
 
 def resource(digest: str, encoding: str, text: str, token: str | None = None) -> tuple[str, bytes]:
-    """Return the digest and the bytes of a blob: `"9f2c…": base64 "…"`.
+    """Return the digest and the bytes of the blob `"9f2c…": base64 "…"`.
 
     `token` is the triple-quoted string that contains the text, or None. If it is given, an error
     marks the invalid character.
@@ -75,7 +75,7 @@ def _wrong_character(text: str) -> int | None:
 def decode_base64(text: str) -> bytes:
     """Return the bytes of a base64 text, which may contain whitespace.
 
-    Reject all other characters, such as those of a comment; `binascii` would skip them.
+    Reject characters that are not base64, such as those of a comment; `binascii` would skip them.
 
     Raises:
         ValueError: the text is not base64.

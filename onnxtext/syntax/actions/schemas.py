@@ -155,7 +155,7 @@ def _check_variables(schema: OperatorSchema) -> None:
 def _arguments(
     decorators: Decorators, allowed: set[str], construct: str
 ) -> dict[str, tuple[Any, ...]]:
-    """Check the decorators of a construct; return a dict from the name of each to its arguments.
+    """Check the decorators of a construct; return their arguments by the decorator's name.
 
     Raises:
         SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.

@@ -31,10 +31,10 @@ class SemanticError(ValueError):
         help: how to fix the problem; None if unknown.
         made: the value of the construct without its invalid parts; None if there is no such value.
         others: further errors in the same construct.
-        step: the 0-based index of the invalid step if the error is in the path of a section's
-            entry; otherwise None.
-        item: for an error in the value of a header key, which is the marked text: the 0-based index
-            of the invalid item, or -1 if the whole value is invalid. None for other errors.
+        step: if a path in a section is invalid, the 0-based index of its invalid step; otherwise
+            None.
+        item: if the value of the marked header key is invalid, the 0-based index of the invalid
+            item, or -1 for the whole value; otherwise None.
         is_entry: whether the error is about the first entry outside of a block in a section
             `metadata`; `at` is then the start of the section.
         is_bare: whether the error is about a metadata value without quotes; `at` is then the start
@@ -42,8 +42,8 @@ class SemanticError(ValueError):
         instead: the text that should replace the marked text, as an unsafe fix; None if unknown.
         edits: edits of the source that correct the construct, as an unsafe fix; empty if unknown.
         subject: what the error is about; None if the code of the error is enough to handle it.
-        missing: what is missing, such as "an attribute type", if the marked text begins a line:
-            then this text probably belongs to the next statement. Empty if unknown.
+        missing: what is missing, such as "an attribute type", if the marked text begins a line and
+            thus probably belongs to the next statement. Empty if unknown.
     """
 
     def __init__(

@@ -153,7 +153,7 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
     r"""Return the bytes of a text with escapes; `bytes_allowed` permits `\xNN`, as in `b"…"`.
 
     Raises:
-        SemanticError: an escape is invalid. The error marks it in `token`.
+        SemanticError: an escape is invalid. In `b"…"`, the error marks the escape.
     """
     parts: list[bytes] = []
     offset = 0

@@ -135,7 +135,7 @@ def _semantic_error(
 
 
 def _dims(type: ast.TensorType) -> tuple[int, ...]:
-    """Return the dimensions of a type; raise an error if a dimension has no size."""
+    """Return the dimensions of a type; raise an error if its shape is not fully known."""
     dims = type.shape
     if dims is None or not all(isinstance(dim, int) for dim in dims):
         if dims is None:

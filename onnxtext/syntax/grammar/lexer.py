@@ -177,8 +177,8 @@ class Lexer:
     def _long_token(self, text: str, offset: int) -> Token | None:
         """Read a TRIPLE string or a long number list fast, without a regular expression.
 
-        A bracket that is never closed is a token of its own. Return None if a string has escapes
-        or no end, or if a list is short or contains words; then `_whole` must read the token.
+        A bracket that is never closed is a token of its own. Return None if `_whole` must read the
+        token, for example a string with escapes or a short list.
         """
         if text[offset] == '"':
             # A string without escapes ends at the next three quotes.

@@ -44,9 +44,8 @@ def literal_end(text: str, offset: int) -> int:
         offset: the offset of the literal's first bracket.
 
     Returns:
-        The offset after the bracket that closes the first one. 0 if the literal is shorter,
-        contains a character that does not occur in lists of numbers, or nests brackets without
-        beginning with two; then the regular expression reads it. `UNCLOSED` if the first bracket is
+        The offset after the bracket that closes the first one. 0 if the regular expression must
+        read the literal, for example because it is shorter. `UNCLOSED` if the first bracket is
         never closed or the nesting is too deep; then this bracket alone is a token.
     """
     begin = _BEGIN.match(text, offset)

@@ -16,7 +16,7 @@ from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext
 
 _AROUND = 20_000
-"""Maximum number of characters before and after a name in which to search for it."""
+"""Number of characters to search before and after a name."""
 _MAX_HITS = 50
 """Maximum number of matches to check in the search for a name."""
 _NAME_CHARACTER = re.compile(r"[^\s\"'(){}\[\]<>,=#]")

@@ -31,13 +31,13 @@ _INNER = frozenset(("{", "(", "=>"))
 """Tokens that cannot begin a statement."""
 _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
-"""Maximum number of characters of a line to inspect at each error, to limit the time."""
+"""Maximum number of characters of a line that a heuristic inspects."""
 _MENDED = 200
 """A fix also corrects repetitions of its error up to this number of characters later."""
 _MAX_SHOWN = 51
 """Maximum number of characters of a new text that the title of a fix shows."""
 MAX_LINES = 20
-"""Maximum number of lines before an error in which to search for the previous token."""
+"""Maximum number of lines to inspect before an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _LAST_WORD = re.compile(r"(\w+)\s*\Z")
 _SHORTEST_WORD = 3
 """If a part of a name is shorter, the fix joins the parts: `ax es` becomes `axes`, not `ax_es`."""
 _PARAMETERS = 20_000
-"""Maximum number of characters before a reference in which to search for the parameter."""
+"""Number of characters to search for a parameter before a reference to it."""
 
 
 def _in_list(context: ErrorContext) -> bool:
@@ -76,7 +76,7 @@ def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `axis = int(0)`: the parser reads `int(` as the name and the inputs of a graph."""
+    """Diagnose `axis = int(0)`: the parser reads `int(` as the beginning of a graph."""
     done, token = context.done, context.token
     if token is None or done[-3:] != ["=", "int", "("] or context.ahead[:1] != [")"]:
         return
@@ -191,7 +191,7 @@ def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def references(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose references to parameters: `alpha: float = alpha`, `… = $alpha` and `<@alpha>`."""
+    """Diagnose wrong references to parameters: `alpha: float = alpha`, `= $alpha`, `<@alpha>`."""
     done, token = context.done, context.token
     if token is None or not in_attributes(context) or "parameter" in context.rules:
         return

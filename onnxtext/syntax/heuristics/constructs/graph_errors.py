@@ -27,7 +27,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS
 
 MAX_HEADER_LENGTH = 4000
-"""Maximum number of characters of a header or block to inspect at each error, to limit the time."""
+"""Maximum number of characters of a header or block that a heuristic inspects."""
 _JOINED_TYPE = re.compile(
     r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
 )

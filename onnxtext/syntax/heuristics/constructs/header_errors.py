@@ -33,11 +33,11 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 _MAX_HEADER_LENGTH = 4000
-"""Maximum number of characters of a header to inspect at each error, to limit the time."""
+"""Maximum number of characters of a header that a heuristic inspects."""
 _MAX_TEXT_BEFORE = 200
 """Maximum number of characters of other text before a header."""
 _MAX_OTHERS = 6
-"""Maximum number of other characters in a key."""
+"""Maximum number of extra characters in a key."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
 _COLONS = frozenset((":", "=", ";"))
 """The `:` after a key, and the characters that are written instead by mistake."""
@@ -94,9 +94,9 @@ _HEADER = re.compile(
 
 
 def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose other text before a header, such as `print(model)`, and a header without its start.
+    """Diagnose text before a header, such as `print(model)`, and a header without its beginning.
 
-    Such a header begins with a part of an entry, or with an entry and then `<`.
+    The `<` of such a header is missing, or follows the first entry.
     """
     text, start = context.text, context.region.start
     if not {"model", "functions", "function"} & context.rules:
@@ -169,7 +169,7 @@ _COLON_INSIDE = re.compile(r"(\w+):(\w+)(?=[ \t]+[\"\d\[])")
 
 
 def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose other characters in or before a key: `opset-import: [21]`, `new ir_version: 10`."""
+    """Diagnose wrong characters in or before a key: `opset-import: [21]`, `new ir_version: 10`."""
     first, rules = context.done[0] if context.done else context.token, context.rules
     match = None if first is None else _WRITTEN_KEY.match(context.text, first.at)
     keys = _KEYS if "header_entry" in rules else TRAINING_KEYS if "training_item" in rules else ()
@@ -198,7 +198,7 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _has_letters(text: str, key: str) -> bool:
-    """Whether a text consists of the letters of a key, in order, and few other characters."""
+    """Whether a text has all letters of a key, in order, and few extra characters."""
     letters = iter(text)
     return len(text) - len(key) <= _MAX_OTHERS and all(letter in letters for letter in key)
 

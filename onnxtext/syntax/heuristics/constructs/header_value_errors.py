@@ -60,7 +60,7 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `[21]`."""
+    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `[[21]]`."""
     if "header_item" not in context.rules or context.token not in {"(", "{", ",", "["}:
         return
     opened = context.opened
@@ -87,7 +87,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `["node.domain"]` and `node.domain` after `explicit:`, for `[node.domain]`."""
+    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`."""
     done, token = context.done, context.token
     names = None if token is None else _FIELDS.match(context.text, token.at)
     if done == ["explicit", ":"] and names is not None:

@@ -32,7 +32,7 @@ ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"
 """The names of attributes whose value is the number of an element type."""
 _ADJACENT = re.compile(r"[0-9][A-Za-z0-9_]*")
 _MAX_BLOCK = 4000
-"""Maximum number of characters between two brackets to inspect at each error, to limit the time."""
+"""Maximum number of characters between two brackets that a heuristic inspects."""
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -47,9 +47,9 @@ def closing_index(tokens: Sequence[Token]) -> int | None:
 
 
 def bracketed(context: ErrorContext, opener: Token) -> list[Token]:
-    """Return the tokens from a bracket to the one that closes it, at most `_MAX_BLOCK` characters.
+    """Return the tokens from a bracket to the one that closes it within `_MAX_BLOCK` characters.
 
-    Return [] if no bracket closes it, or if a longer token begins with it, such as `[1, 2]`.
+    Return [] if none does, or if the bracket begins a longer token, such as `[1, 2]`.
     """
     text, end = context.text, opener.at + _MAX_BLOCK
     depth, result = 0, list[Token]()
@@ -76,7 +76,7 @@ def unopened_bracket(tokens: Sequence[str]) -> int | None:
 
 
 def opening_index(context: ErrorContext, token: str) -> int | None:
-    """Return the index in `done` of the innermost open bracket if this is `token`, or else None."""
+    """Return the index in `done` of the innermost open bracket if it is `token`; else None."""
     index = innermost_bracket(context.done)
     return None if index is None or context.done[index] != token else index
 

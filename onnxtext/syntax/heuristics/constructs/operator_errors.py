@@ -22,7 +22,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 _MAX_BLOCK = 4000
-"""Maximum number of characters of a block to inspect at each error, to limit the time."""
+"""Maximum number of characters of a block that a heuristic inspects."""
 _OPERATOR = re.compile(
     r"=[ \t]*(?P<name>[A-Za-z_]\w*(?:(?:::|/|-|\.+)[A-Za-z_]\w*)+)(?P<overload>:\w+)?[ \t]*(?=[<(])"
 )

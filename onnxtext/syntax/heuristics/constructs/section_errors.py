@@ -33,7 +33,7 @@ _STRINGS = frozenset(("STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"))
 _MAX_OPEN = 3
 """Maximum number of missing braces to add."""
 _MAX_BLOCKS = 8000
-"""Maximum number of characters of sections and functions inside a graph to inspect."""
+"""Maximum number of characters to inspect of misplaced sections and functions."""
 _HEAD = re.compile(
     r"(?:\w+|\"[^\"\n]*\")[ \t]*(?:<[^<>\n]*>[ \t]*)?\([^()\n]*\)[ \t]*[-=]>"
     r"[ \t]*\([^()\n]*\)[ \t]*[{<]"
@@ -60,7 +60,7 @@ def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diagnosis]:
-    """Diagnose a section or function, as `kind` says, that begins at `span` inside a graph."""
+    """Diagnose a `kind` ("section" or "function") that begins at `span` inside a graph."""
     end = _end_of_blocks(context, span.start)
     if end is not None:
         message, help = f"a {kind} cannot be inside a graph", "move it after the `}` of the graph"
@@ -172,7 +172,7 @@ def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis
 
 
 def _section_of(entry: Sequence[Token], brace: bool) -> str | None:
-    """Return the section that contains an entry that begins with these tokens; None if unknown.
+    """Return the section to which an entry with these first tokens belongs; None if unknown.
 
     `brace`: whether a `{` precedes the entry.
     """
@@ -321,7 +321,7 @@ def missing_first_line(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_signature(tokens: list[Token]) -> bool:
-    """Whether the first `)` outside of `<…>` is followed by `=>` or `{`."""
+    """Whether `=>` or `{` follows the first `)` outside of `<…>`."""
     depth = 0
     for token, following in pairwise(tokens):
         depth += (token == "<") - (token == ">")

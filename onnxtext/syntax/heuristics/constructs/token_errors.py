@@ -376,8 +376,8 @@ _MARKER = re.compile(rf"^(?:{'|'.join(map(re.escape, CONFLICT_MARKERS))})[^\r\n]
 def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     """Diagnose the conflict whose first marker is in the line that begins at the offset `line`.
 
-    The fixes choose one side. If the first or last marker is missing, that side has no limit: then
-    the first fix removes everything up to the last marker.
+    The edits keep one side. If the first or last marker is missing, the edits of the first
+    diagnosis remove the markers and all text between them.
     """
     markers: list[re.Match[str]] = []
     for match in _MARKER.finditer(context.text, line):

@@ -92,7 +92,7 @@ def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
 
 
 _LIKE_COMMA = re.compile(r"\?|\w[^\w\s] ")
-"""Matches a mark that may have been typed for a comma: `N/ 3`. `?` is an unknown dimension."""
+"""Matches `?`, or a mark that may have been typed instead of a comma, as in `N/ 3`."""
 
 
 def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:

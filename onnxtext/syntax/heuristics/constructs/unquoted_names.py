@@ -79,7 +79,7 @@ def _run(context: ErrorContext) -> Span | None:
 
 
 def _odd_number(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
-    """Diagnose a number that contains other characters: `10!`, or in a header letters: `21a`."""
+    """Diagnose a number that contains other characters, such as `10!`, or `21a` in a header."""
     if span.start < context.region.start:
         return
     name, kinds = context.text[slice(*span)], context.until(span.start).expected()

@@ -39,9 +39,9 @@ def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose marks of other languages: `->` for `=>` or `=`; `:=`, `==`, `<-`, `=>` for `=`.
+    """Diagnose marks of other languages, such as `->` for `=>`, `:=` for `=` and `%x` for `x`.
 
-    Also diagnose `=` or `>` alone for `=>`, `==>` for `=`, `=>` for `:`, and `%x` and `$x` for `x`.
+    Also diagnose `=` or `>` alone in place of `=>`.
     """
     text, offset = context.text, context.at
     if context.token in {"=", ">"} and "_ARROW" in context.expected():

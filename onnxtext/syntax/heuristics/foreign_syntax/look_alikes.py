@@ -37,7 +37,7 @@ _LETTERS = dict(
 _WORD = re.compile(f"[A-Za-z0-9_{''.join(_LETTERS)}]+")
 _LATIN_WORD = re.compile(r"[A-Za-z0-9_]+")
 _NEAR = 20_000
-"""Maximum number of characters before and after an error in which to search for Latin words."""
+"""Number of characters before and after an error to search for Latin words."""
 _WORDS = re.compile(f"{STRING}|{COMMENT}|{_WORD.pattern}", re.DOTALL)
 _MEANT = _BLANKS | _INVISIBLE | _MARKS
 _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
