@@ -125,13 +125,13 @@ _LONGEST_NAME = 160
 _NAME = re.compile(r"(?<![\w`])`.*?(`(?![\w`])|\Z)", re.DOTALL)
 """Matches a name in backticks. The name may contain backticks, such as the one in `` a`b ``.
 
-If the name does not end, the match is the rest of the text and its group is empty. If the pattern
-did not match then, `sub` would search the rest again after each further backtick.
+A name without an end matches up to the end of the text, with an empty group. Otherwise `sub` would
+search the rest of the text again after each backtick.
 """
 
 
 def _without_middle(match: re.Match[str]) -> str:
-    """Return a name in backticks without its middle if it is long: the ends may differ."""
+    """Return a name in backticks; drop the middle of a long name, but keep the distinctive ends."""
     name = match[0]
     is_short = len(name) - 2 <= _LONGEST_NAME
     return name if is_short or not match[1] else f"{name[:81]}…{name[-41:]}"

@@ -42,7 +42,7 @@ class Options:
         selected: the codes of the rules that the user selected explicitly, with `--select`.
         encoded: a function that returns the model as protobuf bytes, or None if the model cannot be
             encoded. The attribute itself is None if the caller provides no function.
-        assumed: the operator sets to use for a graph or a list of nodes, which imports none.
+        assumed: the operator sets to use for a fragment that imports none: a graph or nodes.
         infers: whether rules use onnx's shape inference.
         inference: runs onnx's shape inference in a child process.
         tables: the operators of schema files. If several tables define an operator, the first table

@@ -207,9 +207,9 @@ def _fragment_errors(fragment: Fragment, source: Source) -> list[Diagnostic]:
 def parse_any(source: Source, max_errors: int = MAX_SEMANTIC_ERRORS) -> Model | Fragment:
     """Parse a text as a model or, if it is only a graph, a function or nodes, as a fragment.
 
-    Some texts are valid both as a model and as a fragment. A text without header and sections
-    becomes a graph. A text becomes a function if its header has a domain but no `ir_version`, and
-    its inputs and outputs have no types.
+    Some texts are valid both as a model and as a fragment. A text with nothing but a graph becomes
+    a graph. A text becomes a function if its header has a domain but no `ir_version`, and its
+    inputs and outputs have no types.
 
     After `max_errors` errors, parsing stops.
 

@@ -45,7 +45,7 @@ class _Checked:
 
 
 def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
-    """Apply the safe fixes of syntax errors; if none remain, the safe repairs of the findings.
+    """Apply the safe fixes of syntax errors; if no error remains, apply the repairs of findings.
 
     Repeat each step until nothing applies. Repairs that cause new errors are dropped. Repairs do
     not change what a valid model computes.

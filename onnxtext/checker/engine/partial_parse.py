@@ -17,9 +17,9 @@ _MAX_SALVAGES = 4
 def read_partial(source: Source) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
     """Parse a model or a function with error recovery; return the syntax tree and the errors.
 
-    A text that is no model, or that looks like a function, is also parsed as a function. If the
-    text is neither, lines with errors are blanked, and it is parsed again as a model. The tree is
-    None if this fails, too.
+    If the text is not a model, or looks like a function, parse it as a function, too. If it is
+    neither, blank the lines with errors and parse it again as a model. The tree is None if this
+    fails, too.
     """
     root, diagnostics = parse_partial(source, "model")
     if root is None or looks_like_function(root):

@@ -221,8 +221,8 @@ def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool
     For version 10 of `Slice`, onnx infers that a symbolic dimension keeps its size. For `Loop`, it
     infers that the tensors in a carried sequence keep the shape that they have at first. For nodes
     with nested graphs, it may infer types from wrong types in these graphs. `unknown` tells whether
-    an input after the first has an unknown type: then, `Slice` and `Squeeze` use the default in
-    place of this input.
+    an input after the first has an unknown type: for `Slice` and `Squeeze`, onnx then uses the
+    default of this input.
     """
     if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
         return tuple(map(without_shape, types))

@@ -192,9 +192,9 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
 
 
 def _is_safe(context: ErrorContext, missing: str) -> bool:
-    """Whether a fix that adds the terminal `missing` is safe: a certain `=`, or a certain `,`.
+    """Whether a fix that adds the terminal `missing` is safe.
 
-    A `,` among the outputs of a node is not safe, and neither is one after the key of a record.
+    Only `=` and `,` can be safe. They are unsafe if another mark may be missing instead.
     """
     among_outputs = "node" in context.rules and "=" not in context.done
     if missing == "EQUAL":

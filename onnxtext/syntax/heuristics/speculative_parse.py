@@ -143,7 +143,9 @@ def parse_with_edits(
     edits: Sequence[Edit],
     max_tokens: int = MAX_TOKENS,
 ) -> Outcome | None:
-    """Parse a region with edits in text order, and up to `max_tokens` tokens after it.
+    """Parse a region with edits, and up to `max_tokens` tokens after it.
+
+    The edits must be in text order.
 
     Returns:
         The outcome; None if an error remains before the unexpected token.

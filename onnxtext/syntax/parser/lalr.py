@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LALR(1) loop over the grammar's tables.
 
-A machine keeps a stack of states, and for each state a value. The row of the state on top has an
-entry for each valid kind of token. A shift pushes the token and the next state. A reduction pops
-the symbols of a rule, calls the action of the rule with their values, and pushes the result.
+A machine keeps a stack of states, and a value for each state after the first. The row of the state
+on top has an entry for each valid kind of token. A shift pushes the token and the next state. A
+reduction pops the symbols of a rule, calls the action of the rule with their values, and pushes the
+result.
 `grammar/SPEC.md`, chapter 18, shows an example.
 """
 
@@ -204,8 +205,8 @@ class Machine:
 
     There are two kinds of errors. `Unexpected`, a syntax error, ends `feed_all`. A `SemanticError`
     of an action does not: `keep` appends it to `semantic_errors`, and the value of the rule becomes
-    `ERROR_NODE`; lists leave it out. But it is raised if `semantic_errors` is None or has too many
-    errors, or if constructs are nested too deeply.
+    `ERROR_NODE`; lists leave it out. The error is raised only if `semantic_errors` is None or has
+    too many errors, or if constructs are nested too deeply.
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.

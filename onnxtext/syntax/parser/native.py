@@ -96,10 +96,9 @@ OPERATIONS = {
 }
 """Maps the name of an action to the operation that the core runs instead.
 
-`_core/syntax/grammar.pxd` defines the operations. `_rule` has three exceptions: for rules without
-an action, for names with dots, and for the attributes of nodes. The core calls all other actions as
-functions. An action with LATER or DEFER must not raise a `SemanticError`: the core calls it on
-demand, where `Machine.keep` cannot record the error.
+`_core/syntax/grammar.pxd` defines the operations. `_rule` has exceptions, for example for names
+with dots. The core calls all other actions as functions. An action with LATER or DEFER must not
+raise a `SemanticError`: the core calls it on demand, where `Machine.keep` cannot record the error.
 """
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -132,7 +131,7 @@ class CoreParser(Parser):
         while (offset := self._parser.advance(offset)) < len(self.text):
             token = self.lexer.token(self.text, offset)
             assert token is not None  # the loop stopped before this token
-            # This raises the error: the token is unexpected or nested too deeply.
+            # The Python machine raises or keeps the error at which the loop stopped.
             self.machine.feed(token.kind, token, token.at)
             offset = token.end
 

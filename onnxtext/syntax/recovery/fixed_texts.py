@@ -8,8 +8,8 @@ at its place is not offered.
 `with_swapped_lines` swaps two lines if their order causes several errors.
 
 `errors_after_mark` fixes wrong quotes, or marks that copying added to a text. The diagnostic of
-such a mark has replaced all later errors. The function returns those of them that the fix leaves,
-with their places in the original text.
+such a mark has replaced all later errors. The function returns the later errors that remain after
+the fix, with their places in the original text.
 """
 
 from __future__ import annotations

@@ -86,8 +86,8 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
                 "other-format",
                 f"this is {name}, not the text form of ONNX",
                 Span(len(context.text) - len(context.text.lstrip()), context.at + 1),
-                help="load it with the tool that wrote it, save a binary model, and convert that: "
-                "`onnxtext from-binary`",
+                help="convert the binary model with `onnxtext from-binary`; if you have none, save "
+                "one with the tool that wrote this text",
                 skip_to=len(context.text) + 1,
             )
 
@@ -99,7 +99,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is None or context.at > match.end():
         return
     if "attribute" in context.rules and _MARKED_ATTRIBUTE.match(context.text, start):
-        return  # probably an attribute, with the mark of an option on a command line
+        return  # probably an attribute that is written like an option: `--axis = 1`
     span = Span(start, context.line_end)
     words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
     message = "a comment must start with `#`"

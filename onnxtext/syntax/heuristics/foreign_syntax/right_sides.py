@@ -19,7 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
 _MAX_LINE = 300
 """Maximum number of characters of a line to inspect."""
 _NEAR = 20_000
-"""Maximum number of characters before a name in which to search for its definition or use."""
+"""Number of characters before a name to search for its definition or use."""
 _SHORT = 30
 """Maximum length of a value that a message quotes."""
 _NAME = r"[A-Za-z_]\w*"
