@@ -47,7 +47,7 @@ def require_equation(call: OperatorCall) -> None:
 
 
 def output_sizes(call: OperatorCall) -> list[list[Extent]] | None:
-    """Return, for each dimension of the output, the sizes in the inputs that are broadcast.
+    """Return, for each dimension of the output, the input sizes that are broadcast to it.
 
     Return None if the equation is wrong or the shape of an input is unknown.
     """

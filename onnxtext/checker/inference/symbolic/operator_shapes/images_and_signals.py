@@ -77,7 +77,7 @@ def _col2im(call: OperatorCall) -> None:
 
 
 def _grid_sample(call: OperatorCall) -> None:
-    """Require that `GridSample` gets one coordinate for each spatial dimension, for each image."""
+    """Require the grid of `GridSample` to fit the batch size and number of spatial dimensions."""
     grid = call.shape(1)
     if grid and len(grid) == call.rank(0):  # onnx checks the rank, and sizes that are numbers
         call.equal(grid[0], call.dim(0, 0))

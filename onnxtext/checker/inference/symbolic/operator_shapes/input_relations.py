@@ -212,8 +212,8 @@ def _scan(call: OperatorCall) -> None:
 def _slice(call: OperatorCall) -> None:
     """Require the starts, ends, axes and steps of `Slice` to have the same length.
 
-    If these lists are known, the inference of the output shape checks their lengths. It reads the
-    starts and ends also if they have symbolic elements, and takes empty axes and steps for omitted.
+    If these lists are known, the inference of the output shape checks their lengths. It also reads
+    starts and ends with symbolic elements, and treats empty axes and steps as omitted.
     """
     first = call.shape(1)
     for index in (2, 3, 4):

@@ -36,8 +36,8 @@ class SizeConflict(NamedTuple):
     Attributes:
         name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`, `N + 2`.
-        places: for each of the two sizes, the place in the model that requires it; or a single
-            place, if no size of the symbol satisfies it.
+        places: for each of the two sizes, the place in the model that requires it. A single place
+            if the node there accepts no size of the symbol.
         joined: the places of the equations that connect the symbol to the representative of its
             group.
     """
