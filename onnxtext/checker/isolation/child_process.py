@@ -29,9 +29,11 @@ class Failure:
     """The reason why a request has no answer.
 
     Attributes:
-        kind: `crash` if the child crashed or sent a malformed answer, `time` or `memory` if it
-            exceeded its time or memory limit, `unavailable` if it could not be started, `stopped`
-            if the request was not sent because earlier requests had failed too often, or had taken
+        kind: one of these words:
+            `crash`: the child crashed or sent a malformed answer.
+            `time`, `memory`: it exceeded its time or memory limit.
+            `unavailable`: it could not be started.
+            `stopped`: the request was not sent, because earlier requests failed too often or took
             too much time.
         detail: further information, such as the signal and the last line of the child's error
             output; may be empty.
@@ -81,8 +83,8 @@ class Worker:
             arguments: the arguments of the `InferenceClient` method called `kind`.
 
         Raises:
-            WorkerDied: the process could not start, exceeded a limit, or has ended without an
-                answer or with a malformed one.
+            WorkerDied: the process could not start, exceeded a limit, ended without an answer, or
+                sent a malformed answer.
         """
         try:
             if not self._ready:
@@ -185,8 +187,8 @@ class Worker:
             # Probably the kernel killed the child for lack of memory.
             return WorkerDied(Failure("memory"), outside=True)
         if code == -getattr(signal, "SIGIO", 0):
-            # The child requests SIGIO for a closed pipe, but the kernel may also send SIGIO for the
-            # write of a request if the child reads the request before the write returns.
+            # The child requests SIGIO for a closed pipe. The kernel may also send SIGIO if the
+            # child reads a request before the parent has finished writing it.
             return WorkerDied(Failure("crash", "SIGIO"), outside=True)
         name = f"exit status {code}"
         if code < 0:

@@ -243,12 +243,12 @@ def _answer(
 ) -> list[bytes]:
     """Send a request to a child process and return its answer.
 
-    The parameters are those of `Worker.ask`. If the child may have died for another reason than the
-    request, send the request once more; `is_retry` marks this second attempt.
+    The parameters are those of `Worker.ask`. If perhaps not the request killed the child, the
+    request is sent once more, with `is_retry`.
 
     Raises:
-        WorkerDied: the request has killed the child, or the second child has died, too, or no
-            process can be started.
+        WorkerDied: the request killed the child, the second child died too, or no process could be
+            started.
     """
     worker = POOL.take()
     try:

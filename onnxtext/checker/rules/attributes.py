@@ -122,8 +122,8 @@ def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: 
 def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> str | None:
     """Return the name of the type that a reference should have, such as `float`; None if unknown.
 
-    Use the first type that is known: in the operator's schema, in the declaration of attribute
-    `name` in the called function, or in the declaration of `parameter` in the enclosing function.
+    Use the first known type of these three: of the operator's schema, of the attribute `name` that
+    the called function declares, of the `parameter` that the enclosing function declares.
     """
     scope, target = _nodes_of_functions(subject).get(id(node), (None, None))
     if type(target) is Signature and name in target.attributes:

@@ -101,9 +101,9 @@ def _records(node: Node) -> Iterator[Record]:
 
 
 def _ranks(scope: Scope, by_scope: dict[int, Ranks]) -> Ranks:
-    """Return the declared ranks of the values that are visible in a scope, and add them to a cache.
+    """Return the declared ranks of the values that are visible in a scope.
 
-    `by_scope` is the cache: it maps `id(scope)` to earlier results.
+    `by_scope` is a cache: it maps `id(scope)` to the result for this scope.
     """
     result = by_scope.get(id(scope))
     if result is not None:

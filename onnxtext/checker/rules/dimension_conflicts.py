@@ -145,9 +145,9 @@ def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
 
 
 def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
-    """Return (note,) with the chain of values that carry a size from an input to a place.
+    """Return a note that lists the values through which a size reaches a place.
 
-    Return () if the chain has fewer than two values.
+    Return () if there are fewer than two values.
     """
     values = trace.chain(place, name)
     if len(values) < 2:

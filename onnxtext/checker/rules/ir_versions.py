@@ -106,7 +106,7 @@ Need = tuple[int, str, Iterable[Place], Severity | None]
 def _newer(subject: CheckedModel) -> Iterator[Need]:
     """Yield the constructs that IR versions after 1 introduced, and where the model uses them.
 
-    Most places come from generators, to walk the model only if its IR version lacks the construct.
+    Most places are yielded lazily: they are needed only if the IR version lacks the construct.
     """
     model = subject.model
     assert model is not None

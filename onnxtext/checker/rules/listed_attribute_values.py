@@ -31,8 +31,7 @@ class _Listed(NamedTuple):
         values: the listed strings, separated by spaces, or the listed numbers. They include values
             of other operator versions that onnxruntime also accepts.
         loads: unlisted values that cause only a warning, because onnxruntime loads a model with
-            them. None if every unlisted value causes only a warning: onnxruntime accepts any value,
-            or only onnxruntime limits the values.
+            them. None if every unlisted value causes only a warning.
         since: the first version of the operators that this entry describes.
         until: the last version of the operators that this entry describes.
         domain: the domain of the operators.
@@ -152,8 +151,8 @@ _TARGETS: Mapping[str, tuple[tuple[object, ...], frozenset[int], str]] = {
 }  # fmt: skip
 """The attributes of `Cast` that have an effect only for some target types.
 
-Maps each of these attributes to a triple: the values that onnxruntime rejects for other target
-types, the numbers of the target types, and a description of the target types.
+Maps each attribute to (values, types, description). `types` has the numbers of these target types.
+For other target types, onnxruntime rejects the values.
 """
 
 

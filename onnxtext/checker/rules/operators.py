@@ -93,8 +93,8 @@ def _record_unknown(
 ) -> None:
     """Record a node with an unknown operator, unless another rule reports or accepts the node.
 
-    `unknown` collects nodes of known domains, by (domain, operator, version), and `unknown_domains`
-    nodes of unknown domains, by domain.
+    `unknown` maps (domain, operator, version) to the nodes of known domains. `unknown_domains` maps
+    other domains to their nodes.
     """
     domain = plain_domain(node.domain)
     place = Place(node, ("op_type",))

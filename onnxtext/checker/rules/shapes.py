@@ -7,9 +7,9 @@ The check takes these steps, and stops as soon as the model is known to be valid
 2. Let onnx infer the whole model, which is fast. The check stops here only if all of these hold:
    - Neither onnx nor an earlier rule reports an error, and onnx can expand all function calls in
      reasonable time.
-   - The model has no training graphs, which onnx skips, and no unknown operators, after which onnx
-     reports no errors. It is not a graph or a list of nodes without a header, it imports an
-     operator set, and its IR version is not 1.
+   - The model has no training graphs, which onnx skips.
+   - It has no unknown operators, after which onnx reports no errors.
+   - It has a header that imports an operator set, and its IR version is not 1.
    - The rules of `dimension_conflicts`, which know more shapes than onnx, cover all operators. This
      is not required of a model with more than `_MAX_NODES` nodes, because step 3 would be slow.
 3. Infer each node separately, which finds all errors and the nodes that cause them. Most findings
@@ -64,8 +64,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     unchecked = any(_is_unchecked(target, is_small) for target in used.values())
     kinds = {scope.kind for scope in subject.scopes}
     skipped = not kinds.isdisjoint(("initialization", "algorithm", "fragment", "nodes"))
-    # In IR version 1, attributes may lack a type. onnx accepts this when it infers the whole model,
-    # and rejects this when it infers single nodes.
+    # In IR version 1, attributes may lack a type. onnx rejects this only if it infers single nodes.
     skipped = (
         skipped or subject.ir_version == 1 or not (subject.model and subject.model.opset_imports)
     )
@@ -94,8 +93,8 @@ _MAX_NODES = 5_000
 def _is_unchecked(target: Target, is_small: bool) -> bool:
     """Whether inference of the whole model may miss errors of nodes that use `target`.
 
-    This is the case for operators that the installed onnx does not know and, in a small model, for
-    operators without a function in `OPERATORS`. `is_small` tells whether the model is small.
+    It may if the installed onnx does not know the operator. In a small model (`is_small`), it may
+    also if the operator has no function in `OPERATORS`.
     """
     if type(target) is Signature:
         return bool(target.origin) or (is_small and target.name not in OPERATORS)
@@ -103,10 +102,9 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
 
 
 def _is_mistaken(subject: CheckedModel, objection: str, inference: ShapeInference) -> bool:
-    """Whether the message `objection` is only about what onnx infers wrongly or does not know.
+    """Whether onnx's error message is only about operators that onnx infers wrongly, or not at all.
 
-    The inference of each node (step 3 of the module docstring) corrects wrong shapes, and reports
-    the true errors of the nodes.
+    True errors of these operators are already known from step 3 (see the module docstring).
     """
     wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
     for scope in subject.scopes:
@@ -161,7 +159,7 @@ _NEGATIVE = re.compile(r"\((-\d+)\)")
 
 
 def _dims(item: object) -> Iterator[Dim]:
-    """Yield the dimensions of the type of a value, and those of the types in its type."""
+    """Yield the dimensions of all types in the declared type of a value."""
     if isinstance(item, ValueInfo) and item.type is not None:
         for type in inner_types(item.type):
             if isinstance(type, (TensorType, SparseTensorType)):
@@ -169,9 +167,9 @@ def _dims(item: object) -> Iterator[Dim]:
 
 
 def _unreached(findings: list[Finding], objection: str) -> Finding | None:
-    """Return the first finding about an operator in onnx's error message; None if there is none.
+    """Return the first finding about an operator that onnx's error message names, or None.
 
-    onnx also infers branches that never run, and rejects a model with an error in one of them.
+    The findings are about branches that never run. onnx also rejects errors in such branches.
     """
     named = set(_OPERATOR.findall(objection))
     nodes = [(finding, finding.places[0].item) for finding in findings]

@@ -26,9 +26,9 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _redefined(scope: Scope) -> Iterator[Finding]:
-    """Report names with several definitions; names with the same defining nodes share a finding.
+    """Report names with several definitions.
 
-    Therefore, a duplicated node has one finding, even if it has several outputs.
+    Names that the same nodes define share a finding, such as the outputs of a duplicated node.
     """
     by_name: dict[str, list[Place]] = {}
     for index, slot, name in scope.redefinitions:

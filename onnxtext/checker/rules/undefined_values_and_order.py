@@ -30,7 +30,7 @@ Use = tuple[int, int]
 
 
 class NestedUse(NamedTuple):
-    """The uses, in one nested graph, of a value that an outer graph defines after these uses.
+    """The uses of a value in a nested graph, before an outer graph defines the value.
 
     Attributes:
         holder: the 0-based index, in the outer graph, of the node that contains the nested graph.
@@ -79,10 +79,9 @@ def _used_name(scope: Scope, use: Use) -> str:
 
 
 def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None:
-    """Merge `first` and `other`, the findings of one undefined name in two graphs.
+    """Merge two findings about the same undefined name in different graphs.
 
-    Return None if the repairs of the findings write different names, or if only one finding has a
-    repair.
+    Return None if their repairs write different names, or if only one finding has a repair.
     """
     repair = first.repair
     if repair is not None:
@@ -101,8 +100,8 @@ def _undefined(
 ) -> Iterator[tuple[str, Finding]]:
     """Yield each undefined name of a scope with its finding; nothing for a list of nodes.
 
-    `nested` collects the uses of names that an outer scope defines later, by the `id()` of the
-    outer scope; `_late` reports them.
+    Names that an outer scope defines later are added to `nested[id(outer scope)]` instead. `_late`
+    reports them.
     """
     uses: dict[str, list[Use]] = {}
     for use in scope.unresolved:
@@ -283,7 +282,7 @@ def _cycle(
 
 
 def _free_names(scope: Scope, index: int) -> set[str]:
-    """Return the inputs of a node, and the names that its nested graphs use but do not define."""
+    """Return the inputs of a node, and the names from outside that its nested graphs use."""
     result = set(scope.nodes[index].inputs)
     for child in scope.children.get(index, ()):
         for node_index in range(len(child.nodes)):

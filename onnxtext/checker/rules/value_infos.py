@@ -93,10 +93,9 @@ def _unknown(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
 
 
 def _unknown_in_order(scope: Scope) -> Iterator[Finding]:
-    """Report the unknown names in `@value_info(…)` and `@initializers(…)` in one finding.
+    """Report the unknown names in `@value_info(…)` or `@initializers(…)`, in one finding.
 
-    A name is unknown in `@value_info(…)` if it has no declared type, and in `@initializers(…)` if
-    it has no data.
+    `@value_info(…)` may list names with a declared type, `@initializers(…)` names with data.
     """
     graph = scope.original
     if not isinstance(graph, Graph) or not graph.decorators:
