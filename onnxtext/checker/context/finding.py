@@ -85,9 +85,9 @@ def with_schema_origin(
 ) -> Finding:
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
-    For a schema of onnx itself, the finding is returned unchanged. `is_certain` tells whether the
-    finding holds for all versions of the origin. If not, and if `signature.tentative` is True, a
-    finding whose `severity` is None becomes a warning.
+    For a schema of onnx itself, the finding is returned unchanged. If `signature.tentative` is
+    True, a `severity` of None becomes `warning`, except if `is_certain`: the finding then holds for
+    all versions of the origin.
     """
     if not signature.origin:
         return finding

@@ -50,8 +50,8 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
 def _owner_lookup(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
     """Return a function that maps a finding to the id of its graph or function; 0 if it has none.
 
-    A finding belongs to a graph or function if one of its places is the graph or function itself,
-    or an input of it.
+    A finding belongs to a graph or function if one of its places is this graph or function, or one
+    of its inputs.
     """
     owners = {id(scope.original): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}

@@ -132,8 +132,8 @@ class TextPlaces:
         self._source = source
         self._subject = subject
         self._located: dict[tuple[int, str], SpanMap | None] = {}
-        # The cached methods belong to another object, because a cache of a method of `self` would
-        # form a reference cycle.
+        # The cached methods belong to another object: if a cache held a method of `self`, there
+        # would be a reference cycle.
         headers = _Headers(source.text)
         self._token_span = headers.token_span
         self._tokens = headers.tokens
@@ -248,9 +248,10 @@ class TextPlaces:
         return span or self._name_span(max(model.graph.at, 0))
 
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
-        """Return the span of a key's value, or of one item of the value, in the header.
+        """Return the span of a key's value in the header, or of an item of the value.
 
-        `part` is the attribute of the syntax tree, and the index of an item: `("metadata", 1)`.
+        `part` has the name of the attribute in the syntax tree, and the index of the item if there
+        is one, as in `("metadata", 1)`.
         The header is between the offsets `start` and `end`. Return None if it lacks the key, if
         `part` is empty, or if the `budget` is used up.
         """

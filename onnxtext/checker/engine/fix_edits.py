@@ -175,8 +175,8 @@ def _import(source: Source, repair: Repair) -> PlannedRepair | None:
         added = entry if rest in ("]", "") else f"{entry}, "
     elif "<" in words:
         index = words.index("<")
-        # If the end of a long header is not among the tokens, `index` raises ValueError, and
-        # `plan_fix` returns None.
+        # This raises ValueError if the tokens lack the end of a long header; then, `plan_fix`
+        # returns None.
         closing = words.index(">", index)
         last = tokens[closing - 1]
         offset = last.end

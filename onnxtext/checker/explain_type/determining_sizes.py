@@ -47,7 +47,7 @@ RANK = TypePart("rank")
 
 
 class Influence(NamedTuple):
-    """A dimension, the rank or an element of input `input`, which may determine an output size."""
+    """A dimension, rank or element of input `input` that may determine an output size."""
 
     input: int
     part: TypePart

@@ -2,9 +2,8 @@
 """Check the types of a large model by checking one node of each kind.
 
 The kind of a node comprises its operator, its attributes, the types of its inputs and the declared
-types of its outputs; for some operators, also the elements of small inputs, such as axes. Values of
-float attributes are ignored. Nodes of one kind have equal output types, and equal type and shape
-errors.
+types of its outputs. For some operators, it also comprises the elements of small inputs, such as
+axes. Values of float attributes are ignored. Nodes of one kind have equal output types and errors.
 
 Most large models have few kinds. So types are propagated by kind, and a small model is made of the
 first node of each kind. If the small model has no type or shape errors, the large model has no type

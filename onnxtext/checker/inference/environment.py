@@ -116,7 +116,7 @@ class ShapeEnvironment(ValueEnvironment[Type]):
 
 
 def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Type, Place]]:
-    """Map the name of each declared value of a scope to its first declared type and that place.
+    """Return the first declared type of each value of a scope and its place, by name.
 
     Negative dimensions become None. `untyped` are the `id()` of the values whose types are ignored.
     """

@@ -72,11 +72,11 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps each parameter without a default to the values and attribute parameters of calling
-        # functions that are passed to it.
+        # Maps each input and each attribute parameter without a default to what calling functions
+        # pass to it: their values or attribute parameters.
         self._callers: dict[Parameter, list[Parameter]] = {}
-        # Maps each attribute parameter to the attribute parameters of calling functions that are
-        # passed to it by a reference without a type.
+        # Maps each attribute parameter to the attribute parameters that calling functions pass to
+        # it by references without a type.
         self._untyped: dict[Parameter, list[Parameter]] = {}
         resolved = resolve_targets(subject)
         names = {
@@ -105,7 +105,7 @@ class FunctionNeeds:
         return None if parameter in self.conflicts else self._types.get(parameter)
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record the inputs of a function that a node requires, or passes to another function.
+        """Record the values that a node requires, or passes to another function.
 
         The node is in the body of the function. `function` is the `id()` of the function.
         """

@@ -186,8 +186,9 @@ def _with_default(node: Node) -> Node:
 def _has_wrong_rank(node: Node) -> bool:
     """Whether onnx may infer too low a rank for the output of a node.
 
-    This happens if an output size in the attribute `output_shape` is smaller than the input size,
-    and for negative axes in versions that do not allow them, although all runtimes do.
+    This happens for `ConvTranspose` if a size in `output_shape` is smaller than the input size. It
+    happens for `Squeeze` and `Unsqueeze` if an axis is negative, which some versions forbid, but
+    all runtimes allow.
     """
     if node.op_type in ("Squeeze", "Unsqueeze"):
         axes = attribute_value(node.attributes, "axes")

@@ -55,7 +55,7 @@ _MIN_REPEATS = 4
 _FEW_KINDS = 50
 """Number of kinds that are allowed in every model, even if each kind has only one node."""
 _NODES_PER_FURTHER_KIND = 40
-"""Each group of this number of nodes allows one more kind, in addition to `_FEW_KINDS`."""
+"""Number of nodes that a model must have for each kind beyond `_FEW_KINDS`."""
 
 Tensors = tuple[Tensor | None, ...]
 

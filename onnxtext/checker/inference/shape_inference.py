@@ -153,7 +153,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 conflict, both = self._merge(declaration[0], inferred)
                 if conflict is None:
                     inferred = both
-                elif environment.scope.kind != "function":  # else, runtimes ignore declared types
+                elif environment.scope.kind != "function":  # there, runtimes ignore declared types
                     self._report_difference(node, index, inferred, declaration)
                     continue  # either type may be wrong, so later nodes see an unknown type
             elif declaration is not None:
@@ -308,7 +308,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         environment: ShapeEnvironment,
         bodies: list[Scope],
     ) -> Types:
-        """Return the types in onnx's answer; if it is an error, usually report it and return ()."""
+        """Return the types in onnx's answer; () for an error.
+
+        The error is reported, unless an unknown type may be its cause.
+        """
         if isinstance(answer, tuple):
             return answer
         named = [type for type, name in zip(inputs, node.inputs, strict=True) if name]

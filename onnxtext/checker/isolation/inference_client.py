@@ -27,7 +27,7 @@ _MAX_CACHED = 50_000
 _LARGEST_CACHED = 1 << 14
 """The maximum size in bytes of a request whose answer is cached."""
 _SECONDS = {"model": 1.0, "shapes": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
-"""The limit of processor time in seconds by kind of request, for a request of 0 bytes."""
+"""The limit of processor time in seconds for an empty request, by kind of request."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
 """The limit of memory in bytes for a request of 0 bytes."""
@@ -243,8 +243,8 @@ def _answer(
 ) -> list[bytes]:
     """Send a request to a child process and return its answer.
 
-    The parameters are those of `Worker.ask`. If perhaps not the request killed the child, the
-    request is sent once more, with `is_retry`.
+    The parameters are those of `Worker.ask`. If something other than the request may have killed
+    the child, the request is sent once more, with `is_retry`.
 
     Raises:
         WorkerDied: the request killed the child, the second child died too, or no process could be

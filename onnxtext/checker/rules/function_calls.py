@@ -146,8 +146,8 @@ def _mistyped(
 ) -> Iterator[Finding]:
     """Report an attribute of a call whose type differs from the type in the function.
 
-    The function declares the type in its parameter list; if not, a use of the parameter in the body
-    requires it. `definition` is the place of the function.
+    If the function declares no type, a use of the parameter in its body requires one. `definition`
+    is the place of the function.
     """
     attribute = node.attributes[index]
     formal = needs.interface(function).parameters[attribute.name]

@@ -87,8 +87,8 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
     """Whether another enabled rule reports that the model or function of a scope imports nothing.
 
-    A model has a rule for a missing header and one for missing imports; a function has one for a
-    missing domain.
+    For a model, it is the rule for a missing header or for missing imports; for a function, the
+    rule for a missing domain.
     """
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")
@@ -111,7 +111,7 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
                 _, domains = missing.setdefault(id(scope.opsets), (scope, {}))
                 domains.setdefault(domain, []).append(Place(node, ("domain",)))
     for scope, domains in missing.values():
-        # One finding for each domain. If nothing is imported, one for all: the list is missing.
+        # If nothing is imported, report all domains in one finding; otherwise, each in its own.
         groups = [{name: domains[name]} for name in domains]
         assert scope.opsets is not None
         for group in groups if scope.opsets else [domains]:

@@ -112,7 +112,7 @@ def first_line_break(token: str) -> int:
 
 
 def conflict_error(token: str, offset: int) -> SemanticError:
-    """Return the error for the conflict marker of git that begins at an offset of a string."""
+    """Return the error for the git conflict marker at an offset of a string."""
     return SemanticError(
         "an unresolved merge conflict",
         token=token,

@@ -92,7 +92,7 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
 def _missing_dim(offset: int, length: int, *, is_first: bool) -> SemanticError:
     """Return the error for a missing dimension, with edits that remove a comma beside it.
 
-    The error marks the `length` blanks at `offset`. `is_first` means that no dimension precedes.
+    The error marks the `length` blanks at `offset`. `is_first`: no dimension is before them.
     """
     error = SemanticError("a dimension is missing", at=offset, length=length)
     end = offset + length

@@ -159,7 +159,7 @@ def _is_right(
     - it is far: at least `_SEPARATE_TOKENS` tokens parse before it (if `marks`);
     - its token and the unexpected token of this error have the same kind, or both are numbers:
       the writer probably made the same mistake again;
-    - it is near, and a safe fix or (if `marks`) an inserted `,`, `=` or `:` mends it.
+    - it is near, and a safe fix mends it, or (if `marks`) an inserted `,`, `=` or `:`.
 
     Args:
         context: the context of the error.

@@ -113,9 +113,9 @@ def with_verified_fixes(
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called once with the text after the safe fixes, and if there
-            are up to `_MAX_VERIFIED` errors in a text that is not long, with the text after each
-            unsafe fix.
+        parse: parses a text. It is called once with the text after the safe fixes. If the text is
+            not long and has up to `_MAX_VERIFIED` errors, it is also called with the text after
+            each unsafe fix.
     """
     doubtful = _doubtful_fixes(source, diagnostics, parse)
     verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
@@ -130,7 +130,7 @@ def with_verified_fixes(
 def _doubtful_fixes(
     source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
 ) -> Sequence[Fix]:
-    """Return the safe fixes that are not certain, because errors remain after all are applied.
+    """Apply all safe fixes; return those that are not certain, because errors remain.
 
     These are the fixes with an error on a line that they have changed. If the text has only one
     error, its fix is not certain if any error remains.
@@ -161,7 +161,7 @@ def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
         return False
     whole = Span(edits[0].span.start, edits[-1].span.end + len(fixed) - len(source.text))
     spans = [item.labels[0].span for item in errors if item.labels]
-    # An error of a list that contains all edits, such as the number of its elements, is another.
+    # An error about a whole list that contains all edits, such as its length, is at another place.
     starts = [s.start for s in spans if not (s.start < whole.start and whole.end < s.end)]
     shift = 0
     for edit in edits:

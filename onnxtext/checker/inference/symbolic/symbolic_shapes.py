@@ -191,7 +191,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                     environment.values.setdefault(name, data)
 
     def _intern(self, fact: F) -> F:
-        """Return one object for all equal shapes or values; cache keys contain its id."""
+        """Return the same object for equal shapes or values, because cache keys contain its id."""
         result: F = self._equal.setdefault(fact, fact)
         return result
 

@@ -48,7 +48,7 @@ def _is_name(context: ErrorContext, tokens: list[Token]) -> bool:
 
 
 def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
-    """Diagnose a label after the first type or the outputs; `head`: the tokens before `=`."""
+    """Diagnose a label after the first type or the outputs; `head` has the tokens before `=`."""
     index = len(context.done)
     if context.token != "[" or not index or context.done[0] == "[":
         return

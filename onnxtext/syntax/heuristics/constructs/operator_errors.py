@@ -73,7 +73,7 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_overload(text: str, path: str) -> bool:
-    """Whether `x` in `my.F::x` is an overload: the text contains `"my"`, but not `"my.F"`."""
+    """Whether `x` in `my.F::x` is an overload: the text has the domain `"my"`, but not `"my.F"`."""
     domain, _, name = path.rpartition(".")
     return bool(domain and name) and f'"{path}"' not in text and f'"{domain}"' in text
 

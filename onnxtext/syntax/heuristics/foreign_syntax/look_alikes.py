@@ -77,10 +77,10 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _latin(latin_words: set[str], word: str) -> str | None:
-    """Return a word with its Cyrillic and Greek letters replaced by Latin ones, or by 0 in numbers.
+    """Return a word in which Latin letters replace Cyrillic and Greek ones; in numbers, 0 does.
 
-    Return None for a string or a comment, and if the word is probably right. A word without Latin
-    letters is probably right unless its Latin form is in `latin_words`.
+    Return None for strings, for comments, and for words that are probably right. A word without
+    Latin letters is probably right unless its Latin form is in `latin_words`.
     """
     if not (set(word) & _LETTERS.keys()) or word[0] == '"' or word[0] == "#":
         return None

@@ -282,7 +282,7 @@ def scatter_elements(call: OperatorCall) -> SymbolicShape:
 def scatter_nd(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ScatterND`: the shape of the data.
 
-    Each index tuple selects a slice of the data, which an update of the slice's shape replaces.
+    Each index tuple selects a slice of the data. An update of the same shape replaces the slice.
     """
     shape, chosen, updates = call.shape(0), call.shape(1), call.shape(2)
     for index in (0, 1):

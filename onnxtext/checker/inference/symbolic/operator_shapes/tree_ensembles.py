@@ -18,7 +18,7 @@ _NODES = (
 _NEEDED = _NODES[:7]
 _LEAF = b"LEAF"
 _MEMBER = 6
-"""The largest valid number in `nodes_modes` of `TreeEnsemble`: membership in a set."""
+"""The largest valid number in `nodes_modes` of `TreeEnsemble`; it means membership in a set."""
 _MODES = frozenset(
     (b"BRANCH_EQ", b"BRANCH_GT", b"BRANCH_GTE", b"BRANCH_LEQ", b"BRANCH_LT", b"BRANCH_NEQ", _LEAF)
 )
