@@ -308,10 +308,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         environment: ShapeEnvironment,
         bodies: list[Scope],
     ) -> Types:
-        """Return the types in onnx's answer; () for an error.
-
-        The error is reported, unless an unknown type may be its cause.
-        """
+        """Return the types in onnx's answer; report an error, unless an unknown type may cause it."""
         if isinstance(answer, tuple):
             return answer
         named = [type for type, name in zip(inputs, node.inputs, strict=True) if name]
