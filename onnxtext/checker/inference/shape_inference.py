@@ -308,7 +308,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         environment: ShapeEnvironment,
         bodies: list[Scope],
     ) -> Types:
-        """Return the types in onnx's answer; report an error, unless an unknown type may cause it."""
+        """Return the types in onnx's answer; report errors that no unknown type can have caused."""
         if isinstance(answer, tuple):
             return answer
         named = [type for type, name in zip(inputs, node.inputs, strict=True) if name]
