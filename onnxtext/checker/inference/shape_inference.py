@@ -153,7 +153,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                 conflict, both = self._merge(declaration[0], inferred)
                 if conflict is None:
                     inferred = both
-                elif environment.scope.kind != "function":  # there, runtimes ignore declared types
+                elif environment.scope.kind != "function":  # runtimes ignore types in functions
                     self._report_difference(node, index, inferred, declaration)
                     continue  # either type may be wrong, so later nodes see an unknown type
             elif declaration is not None:

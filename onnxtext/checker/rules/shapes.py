@@ -102,9 +102,9 @@ def _is_unchecked(target: Target, is_small: bool) -> bool:
 
 
 def _is_mistaken(subject: CheckedModel, objection: str, inference: ShapeInference) -> bool:
-    """Whether onnx's error message is only about operators that onnx infers wrongly, or not at all.
+    """Whether onnx's error message is only about types that onnx infers wrongly or does not know.
 
-    True errors of these operators are already known from step 3 (see the module docstring).
+    Step 3 of the module docstring finds the true errors of the nodes.
     """
     wrong = {node.op_type for _, node in subject.nodes() if is_misinferred(node)}
     for scope in subject.scopes:
