@@ -356,7 +356,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        """Return the types and small elements of a call's outputs; `(), ()` at a limit."""
+        """Visit a function, unless at a limit; return its output types and small elements."""
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._call_key(function, (*inputs, *values, self._quiet), attributes)

@@ -111,8 +111,7 @@ must start with one of the prefixes. Messages contain the description of these t
 def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeMismatch | None:
     """Return the mismatch between the attributes of a node and the type of its first input.
 
-    Return None if the attributes and the type agree, if the type or an attribute is unknown, or if
-    the operator has no rule.
+    Return None if they agree, or if it is unknown whether they do.
     """
     text = inputs[0] if inputs else None
     if text is None or signature.origin:

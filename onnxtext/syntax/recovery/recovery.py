@@ -109,7 +109,7 @@ class Recovery:
         self._stopped = len(self._errors) >= self.max_errors
 
     def finish(self) -> list[Diagnostic]:
-        """Return the diagnostics of all syntax and semantic errors to report, in text order."""
+        """Return the diagnostics of all errors to report, in text order; set `replaced`."""
         kept = [e for index, e in enumerate(self._errors) if not self._follows_from_guess(index, e)]
         kept = without_errors_of_lost_items(self.source, kept, self.diagnostics)
         distinct = {(error.code, error.at): error for error in reversed(kept)}
