@@ -12,7 +12,7 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-# Type checkers take this variable for true. Importing `typing` would take 10 to 20 ms, in which
+# Type checkers take this variable for true. Importing `typing` would take 10 to 20 ms; until then,
 # Ctrl-C in a command would show a traceback.
 TYPE_CHECKING = False
 

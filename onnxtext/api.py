@@ -114,8 +114,8 @@ def from_binary(
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline.
         metadata: where to write metadata: `section` (a section at the end of the text), `inline`
-            (at each statement), `auto` (like `section`, but inline at statements with only one
-            entry, a short one) or `none` (left out; `to_binary` rejects the text).
+            (at each statement), `auto` (like `section`, but a single, short entry is inline if no
+            exporter seems to have written it) or `none` (left out; `to_binary` rejects the text).
         name: the name of the data in messages, such as its file name.
 
     Returns:

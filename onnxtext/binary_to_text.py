@@ -126,8 +126,8 @@ def lift_placed(
             becomes blobs in the tree's resources.
         inline_limit: maximum number of elements that are always kept inline.
         metadata: where to write metadata, as in `onnxtext.from_binary`.
-        digests: a dict to fill with the full digest of each blob, by its digest in the tree's
-            resources; None if the caller does not need it.
+        digests: a dict to fill: it maps the digest of each blob in the tree's resources to the full
+            digest; None if not needed.
         embed_from: the directory of the model's file, to embed its external data; None to keep the
             references to external data.
         name: the name of the data in messages.

@@ -90,12 +90,12 @@ def lowering_errors(
 
     Args:
         root: the syntax tree of the text.
-        first: the error that encoding the tree raised; it is returned if no errors are found.
+        first: the error that encoding the tree raised; reported if no other error is found.
         source: the text.
         blob_source: finds blobs that are not in the text.
 
     Returns:
-        A diagnostic for each distinct error, with labels at its statements.
+        A diagnostic for each distinct error, with labels at its first statements.
     """
     from onnxtext.proto.encode.collect_errors import find_errors
 

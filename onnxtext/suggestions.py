@@ -84,9 +84,9 @@ def suggest_name(name: str, candidates: Iterable[str]) -> str | None:
 def is_clear_correction(wrong: str, right: str, candidates: Iterable[str]) -> bool:
     """Whether a name is certainly a misspelling of another name.
 
-    This is the case if the other name is clearly the most similar candidate (see `nearest_name`),
-    with two exceptions: the names differ in a number (`layer_12`, `layer_1`), or a short name is
-    more than one letter shorter or longer (`up`, `W_up`).
+    The other name must be clearly the most similar candidate (see `nearest_name`), and have the
+    same numbers (unlike `layer_12`, `layer_1`). The lengths of the names must not differ by more
+    than one letter if `wrong` is short (unlike `up`, `W_up`).
     """
     if _NUMBERS.findall(wrong) != _NUMBERS.findall(right):
         return False

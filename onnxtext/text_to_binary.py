@@ -140,8 +140,8 @@ def embed(model: Model, source: Source, base_dir: Path) -> None:
         base_dir: the directory that the references are relative to.
 
     Raises:
-        OnnxTextError: a reference is invalid; its file is missing, is outside of the directory or
-            does not match it; or the model would be too large.
+        OnnxTextError: a reference is invalid or does not match its file, the file is missing or
+            outside of `base_dir`, or the model would be too large.
     """
     from onnxtext.weights.external_data import embed_external
 

@@ -47,7 +47,7 @@ def check_inputs(*, again: bool = False) -> None:
     """Check that no input changed since it was mapped into memory.
 
     Args:
-        again: whether the inputs are checked again later. If not, later changes are no error.
+        again: whether the inputs will be checked again. If not, they may change after this call.
 
     Raises:
         CommandError: an input has changed.

@@ -21,8 +21,8 @@ def complete_value(
 ) -> list[str]:
     """Return names of values, and labels, that begin with `incomplete`, in the order of the model.
 
-    Names with special characters of shells are left out, and names after the first `_MOST`. Return
-    [] if the model cannot be read or is larger than `_LARGEST`.
+    At most `_MOST` names are returned, none with special characters of shells. Return [] if the
+    model cannot be read or is larger than `_LARGEST`.
     """
     holder: click.Context | None = context
     while holder is not None and not holder.params.get("file"):

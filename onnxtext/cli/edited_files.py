@@ -68,8 +68,9 @@ def _convert(target: EditTarget, content: str | bytes) -> bytes:
 
 
 def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
-    """Write an edited text or model to `target.output`; if it is None, replace the edited file.
+    """Write an edited text or model to `target.output`.
 
+    If it is None, replace the edited file; for standard input, write to standard output.
     `old` is the content of the file before the edit.
 
     Raises:

@@ -18,9 +18,7 @@ from onnxtext.terminal import is_terminal
 def find_pager() -> str | None:
     """Return the command line of the pager: `$PAGER`, or `less` if `$PAGER` is not set.
 
-    Returns:
-        The command line; None for no pager, for example if standard output is not a terminal or
-        `$PAGER` is empty.
+    Return None for no pager, for example if standard output is not a terminal or `$PAGER` is empty.
     """
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return None
@@ -31,7 +29,7 @@ def find_pager() -> str | None:
 
 
 def write_paged(pieces: Iterable[str], pager: str | None) -> None:
-    """Write the pieces of a text to a pager, given as a command line, or to standard output (None).
+    """Write the pieces of a text to the command line `pager`; if it is None, to standard output.
 
     If the user quits the pager, the remaining pieces are not computed.
 

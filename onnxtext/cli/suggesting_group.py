@@ -30,7 +30,7 @@ class SuggestingGroup(click.Group):
         """Return a hint for an unknown command, such as a similar name; "" if there is none.
 
         Args:
-            ctx: the context of the group, with the values of its own arguments.
+            ctx: the context of the group.
             name: the unknown command.
             others: the arguments after it.
         """

@@ -33,7 +33,7 @@ Values = dict[str, Any]
 
 
 def load_model(source: ModelSource) -> onnx.ModelProto:
-    """Load a model with all of its weights, so that it can be run.
+    """Load a model to run it; load external data only of a model in a file.
 
     Args:
         source: the model, in one of the forms that `onnxtext.diff` accepts.

@@ -34,7 +34,7 @@ class CheckoutResult:
 def check_out(top: Path) -> list[CheckoutResult]:
     """Convert texts to binary models in the files to which the filter applies; update git's index.
 
-    A text is replaced only if git stores it, as it is or as the filter converts it. So nothing is
+    A text is replaced only if git stores this text, or the filter's output for it. So nothing is
     lost.
 
     Returns:

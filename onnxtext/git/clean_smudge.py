@@ -70,9 +70,9 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
     by converting it back. If the index already has a text of the same model, such as one that was
     edited on a hosting site, this text is kept: otherwise, git would show the file as modified
-    after each checkout. Text is stored unchanged, with three exceptions: the comment is added to a
-    text as `from_binary` prints it; weights that a text with conflicts left out are put back; and
-    CRLF becomes LF if a checkout without the filter has converted the line ends (`core.autocrlf`).
+    after each checkout. Text is stored unchanged, with three exceptions: a text that `from_binary`
+    printed gets the comment; weights that a merge left out are put back; and CRLF becomes LF if a
+    checkout without the filter has converted the line ends (`core.autocrlf`).
 
     Args:
         data: the content of the file.
@@ -90,9 +90,9 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
 def smudge(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> ConvertedFile:
     """Convert the content that git stores to a file of the working tree.
 
-    The text of a model becomes the binary model. Binary content is unchanged. So is a text that
-    cannot be converted, or whose weights have more than `limit` bytes and are much larger than the
-    text: a list that ends in `...` has a few characters, and can expand to 2 GB.
+    The text of a model becomes the binary model; other content is unchanged. A text is also
+    unchanged if its weights have more than `limit` bytes and are much larger than the text: a list
+    that ends in `...` has a few characters, and can expand to 2 GB.
 
     Args:
         data: the content that git stores.

@@ -34,7 +34,7 @@ def merge_files(
 ) -> tuple[int, tuple[str, ...]]:
     """Merge three files; the merged content atomically replaces the file `ours`.
 
-    In a text with conflicts to which the filter applies, weights are left out (see `leave_out`).
+    If the filter applies to `path`, a text with conflicts lacks its weights (see `leave_out`).
 
     Args:
         base: the common ancestor, %O of git.

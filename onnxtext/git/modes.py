@@ -27,7 +27,7 @@ _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
 # If the filter process does not answer git's greeting, git aborts a checkout after it has removed
 # files. So if Python or onnxtext is missing, the shell answers that it has no capabilities, and git
 # leaves the files unchanged. (Python exits with 1 if it cannot import a module, a shell with 126 or
-# 127 if it cannot run a program; our commands use none of these statuses.)
+# 127 if it cannot run a program; our filter process uses none of these statuses.)
 _FALLBACK = (
     "case $? in 1|126|127) echo 'warning: onnxtext cannot run: git does not convert models' >&2; "
     r"printf '0016git-filter-server\n000eversion=2\n00000000'; cat >/dev/null;; esac"

@@ -76,10 +76,10 @@ def configured_limit() -> tuple[int | None, str | None]:
 
 
 def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
-    """Map the names that match a regular expression to the values of these settings.
+    """Return the values of all settings whose names match a regular expression, by name.
 
-    The expression is as for `git config --get-regexp`: it must match names with section and
-    variable in lower case. If `scope` is None, all configurations are read.
+    As for `git config --get-regexp`, sections and variables in names are in lower case. If `scope`
+    is None, all configurations are read.
     """
     scope_option = [] if scope is None else [f"--{scope}"]
     listed = run_git("config", *scope_option, "--null", "--get-regexp", names, fails=[1])

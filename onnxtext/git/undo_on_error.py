@@ -22,8 +22,8 @@ def undo_on_error(scope: Scope, names: str, files: Iterable[Path]) -> Iterator[N
         files: the attributes files that the block changes.
 
     Raises:
-        OnnxTextError: the block has failed, and undoing its changes, too; or the settings or files
-            cannot be read before the block.
+        OnnxTextError: the block has failed, and its changes cannot be undone; or the settings or
+            files cannot be read before the block.
     """
     settings = read_config(scope, names)
     contents = {path: read_attributes(path).content for path in files}

@@ -166,7 +166,7 @@ def _parse(source: Source) -> tuple[Root, tuple[Diagnostic, ...]]:
 
 
 def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
-    """Replace large data by blobs; remove resources, weight file paths and the encoding patch.
+    """Replace large data by blobs; remove resources, weight paths and the encoding patch.
 
     The replaced data stays available to `reading`, for statistics. `base` is the directory of the
     model's file, where `reading` finds other weights.

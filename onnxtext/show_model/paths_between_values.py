@@ -29,8 +29,7 @@ def cut_graph(
         file: the name of the model's file, for errors.
 
     Raises:
-        ShowError: a name is unknown, no graph has all names, or no path leads from a start to an
-            end.
+        ShowError: a name is unknown, no graph has all names, or no node would remain.
     """
     needed = [*starts, *ends]
     flows = []

@@ -192,7 +192,8 @@ class Embedder(_DataMover):
         """Read the data that an `ExternalData` refers to; return other data unchanged.
 
         Raises:
-            BlobError: the reference is invalid, or its file cannot be read or does not match it.
+            BlobError: the reference is invalid or does not match its file, or the file cannot be
+                read.
         """
         if not isinstance(data, ExternalData):
             return data
@@ -291,8 +292,8 @@ def embed_external(model: Model, base: Path | None) -> None:
         base: the directory of the model's file; None for a model without a file.
 
     Raises:
-        BlobError: a reference is invalid, or its file is missing, is outside of the directory or
-            does not match it.
+        BlobError: a reference is invalid or does not match its file, or the file is missing or
+            outside of `base`.
     """
     embedder = Embedder(base)
     embedder.run(model)

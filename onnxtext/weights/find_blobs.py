@@ -89,7 +89,8 @@ class BlobReader:
         """Return the verified bytes of a blob in one store or file; None if it lacks the blob.
 
         Raises:
-            BlobError: several blobs match the digest, or the blob is damaged.
+            BlobError: several blobs match the digest, or the blob or the file is damaged.
+            OSError: the store or file cannot be read.
             PathError: the path leads out of the directory, or is not a regular file.
         """
         assert self.base is not None

@@ -3,7 +3,7 @@
 
 The data of a tensor is stored with its name, type and shape, so that other programs can use the
 file; other blobs are stored as bytes (`U8`). Texts refer to a blob by its SHA-256; the file's
-metadata maps the SHA-256 to the name of the entry.
+metadata maps the SHA-256 to the blob's name in the file.
 """
 
 from __future__ import annotations

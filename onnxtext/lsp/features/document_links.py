@@ -112,9 +112,9 @@ def _resources(text: str) -> dict[str, int]:
 
 
 def _blob_file(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:
-    """Return the file of the blob whose digest begins with `digest`, from the stores of a text.
+    """Return the file of the blob whose digest begins with `digest`; None if not found.
 
-    Stores in which several blobs match are skipped. Return None if no store has exactly one match.
+    The stores of the text are searched. Stores in which several blobs match are skipped.
     """
     from onnxtext.weights.store import Store
 

@@ -38,11 +38,11 @@ async def part(
 async def on_type(
     document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the statement before a line break or `}` that was just typed.
+    """Return the edits that format the line before a typed line break, or the statement that `}` ends.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move. A
-    text with syntax errors is handled as in `part`. Return None if there is no earlier line, and in
-    the cases in which `part` returns None.
+    text with syntax errors is handled as in `part`. Return None in the first line, and in the cases
+    in which `part` returns None.
     """
     if params.position.line == 0:
         return None

@@ -53,7 +53,7 @@ def hover(document: Document, params: t.HoverParams) -> t.Hover | None:
 
 
 def _part_at(index: Index, at_cursor: CursorTarget, offset: int) -> Span:
-    """Return the span of the item `at_cursor`, which is at `offset`.
+    """Return the span of `at_cursor`, the item at `offset`.
 
     If `offset` is in the domain of an operator, return the span of the domain and the name.
     """

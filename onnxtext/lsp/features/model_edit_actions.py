@@ -110,7 +110,7 @@ def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, i
 
     If the span begins in an entry of `opset_import`, the conversions change the version of that
     operator set. If it begins elsewhere in `opset_import`, they change the version of the standard
-    operator set. Nothing is yielded for other spans.
+    operator set. Yield nothing for other spans, or if the newest version is unknown.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:
@@ -145,7 +145,7 @@ def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, 
 async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
     """Compute the edit of an action that the user has chosen; return the action with the edit.
 
-    A message to the user lists the places that may not accept a new dimension.
+    Also show the user the places that may not accept a new dimension.
 
     Raises:
         RequestError: the text has changed since the action was offered, or cannot be edited; or the

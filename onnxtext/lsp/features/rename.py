@@ -143,7 +143,7 @@ def _valid_parts(version: DocumentVersion) -> list[Span]:
 def _is_unrelated(index: Index, span: Span, symbol: Symbol, valid: list[Span]) -> bool:
     """Whether a name or string certainly does not refer to a symbol.
 
-    `valid` has the spans of the header and of the sections that contain no syntax error.
+    `valid` is the result of `_valid_parts`.
     """
     found = target_at(index, span.start)
     if found is None or found.span != span:

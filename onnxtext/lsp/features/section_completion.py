@@ -249,8 +249,8 @@ def argument_items(
     """Yield completion items for an argument of a decorator.
 
     For `@meta`, the items are the metadata keys in the text. For `@value_info` and
-    `@initializers`, the items are the names of lists, such as `inputs`, and the names of values.
-    Other decorators have no items.
+    `@initializers`, the items are keywords, such as `inputs`, and the names of values. Other
+    decorators have no items.
 
     `item` is a function that makes a completion item from a label, a kind and options.
     """

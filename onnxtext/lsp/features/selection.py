@@ -30,8 +30,8 @@ def _chain(version: DocumentVersion, offset: int) -> t.SelectionRange:
 def _around(version: DocumentVersion, offset: int) -> list[Span]:
     """Return the spans of all graphs, statements and parts at an offset.
 
-    If there are none, return the span of the line without blanks at its ends, if it contains the
-    offset.
+    If there are none, return the span of the line without blanks at both ends; [] if the offset is
+    in these blanks.
     """
     index = version.index
     spans: list[Span] = []

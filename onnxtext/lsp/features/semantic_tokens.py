@@ -97,8 +97,8 @@ class TokenEncoder:
     Attributes:
         context: the data that tokens depend on, besides the text of their statement. It includes
             the operator sets and `given_meanings` of each graph or function.
-        others: the tokens of statements that cannot be cached as `StatementTokens`: a statement
-            that contains graphs, or whose first token is not on the statement's first line.
+        others: the tokens that cannot be cached as `StatementTokens`: of statements that contain
+            graphs, or whose first token is not on their first line.
     """
 
     def __init__(self, version: DocumentVersion) -> None:

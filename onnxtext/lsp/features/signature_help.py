@@ -45,9 +45,9 @@ def signature_help(document: Document, params: t.SignatureHelpParams) -> t.Signa
 
 
 def target_of(document: Document, context: Context, offset: int) -> Signature | Scope | None:
-    """Return the operator or function to which the operator name in a context refers.
+    """Return the operator or function that `context.operator` names; None if unknown.
 
-    The graph or function at `offset` determines the operator sets. Return None if unknown.
+    The graph or function at `offset` determines the operator sets.
     """
     index = document.version.index
     domain = plain_domain(".".join(context.operator[:-1]))

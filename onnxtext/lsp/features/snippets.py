@@ -33,8 +33,8 @@ def name_alone(written: str, following: str) -> str | None:
 def following_text(text: str, offset: int) -> str:
     """Return the rest of the line after an offset, without leading blanks.
 
-    If it is empty, and the next nonblank line begins with `(`, `<` or `=`, return the text from
-    there. The result has at most 200 characters.
+    If the rest is empty, and the next nonblank line begins with `(`, `<` or `=`, return the text
+    from there. The result has at most 200 characters.
     """
     rest = text[offset : offset + 200]
     line = rest.partition("\n")[0].lstrip()

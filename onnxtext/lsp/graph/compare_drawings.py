@@ -244,7 +244,7 @@ class _Removed:
             changes.removed.setdefault(scope_number, []).append(row)
 
     def _counterpart(self, scope: Scope, scope_number: int, outputs: tuple[str, ...]) -> str | None:
-        """Return the id of the new node that computes the first of the old `outputs`.
+        """Return the id of the new version's node that computes the first of the old `outputs`.
 
         Return None if there is no such node, or if it was added.
         """

@@ -103,7 +103,7 @@ def context_at(index: Index, offset: int) -> Context:
 
 
 def _reading_start(index: Index, end: int) -> int:
-    """Return the offset to read tokens from: the end of the last valid node before `end`, or 0.
+    """Return the offset to read tokens from: the end of the last valid node before `end`.
 
     Only nodes of outermost graphs and functions count, so that at this offset only the brace of the
     body is open. Without such a node, read at most the last `_MAX_CHARACTERS` before `end`.

@@ -70,7 +70,7 @@ def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[s
 
 
 def _close(open_brackets: list[tuple[str, int]], opener: str) -> int | None:
-    """Pop the open bracket `opener` and all brackets opened after it; return its line.
+    """Pop the open bracket `opener` and all brackets opened after it; return the line of `opener`.
 
     Only the innermost open brackets are searched. Return None if `opener` is not among them.
     """

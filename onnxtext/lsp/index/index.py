@@ -343,10 +343,10 @@ class Index:
         return None
 
     def statements_in(self, start: int, end: int) -> list[Statement]:
-        """Return the statements that begin in [start, end), and earlier ones around `start`.
+        """Return the statements that begin in [start, end), and those that may contain `start`.
 
-        The earlier ones are the last statement before `start`, and the nodes whose graphs contain
-        this statement; they may end before `start`.
+        The latter are the last statement before `start`, and the nodes around that statement; they
+        may also end before `start`.
         """
         first = max(bisect_left(self.starts, start) - 1, 0)
         result = self.statements[first : bisect_left(self.starts, end)]

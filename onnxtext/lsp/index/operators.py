@@ -154,8 +154,8 @@ def _listed_words(text: str) -> list[str]:
 def value_placeholder(signature: Signature, name: str) -> str:
     """Return the text of the value to insert for a new attribute.
 
-    It is the default value, or else a minimal value of the attribute's type, such as `0`. It is ""
-    for a type without a minimal value.
+    It is the default value if that has one line; else a minimal value of the attribute's type, such
+    as `0`; "" for a type without a minimal value.
     """
     default = details(signature).attributes[name].default
     if default and "\n" not in default:
@@ -194,7 +194,8 @@ def parameter_of(item: str | Attribute) -> str:
 def value_text(value: object) -> str:
     """Return an attribute's value as a short text.
 
-    A long string is cut. `[…]` stands for a long list or a list of floats, `…` for other values.
+    A long string is cut. `[…]` stands for all lists but short ones of integers and strings, `…` for
+    tensors, graphs and other values.
     """
     match value:
         case Float32():

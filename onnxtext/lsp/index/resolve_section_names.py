@@ -52,8 +52,8 @@ def section_scope(index: Index, name: SectionName) -> Scope | None:
 def section_owner(index: Index, name: SectionName) -> Scope | None:
     """Return the graph or function that defines the value or node to which `name` refers.
 
-    Return None if the graph or function does not exist. The result is that of `section_scope`,
-    except for an output of a nested graph that an outer graph defines: then it is the outer graph.
+    An outer graph may define an output of a nested graph: then return the outer graph. Otherwise,
+    return the result of `section_scope`.
     """
     scope = section_scope(index, name)
     if scope is None or name.is_label or name.function is not None:

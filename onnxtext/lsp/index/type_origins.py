@@ -111,11 +111,10 @@ class EditorView:
         return None
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Return the attributes, by name, that the first call of the enclosing function gives it.
+        """Return the attributes in the first call of the enclosing function, by name.
 
-        They include defaults. If the call is in a function, references in it are replaced by the
-        attributes of that function's first call. Return None outside functions, or if no call is
-        found.
+        They include defaults. If the caller is a function, its own first call determines the
+        attributes to which the call refers. Return None outside functions, or if no call is found.
         """
         calls: list[tuple[Scope, Node]] = []
         function = self._scope.outermost
