@@ -129,8 +129,8 @@ def _encoded(argument: ModelArgument) -> bytes:
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     """Write an edited syntax tree back to its text; comments and the rest of the text stay.
 
-    Only statements that differ are printed. If a statement was removed, the comment after it on
-    its line is removed, too; comments above it stay.
+    Only statements that differ are printed. With a removed statement, the comment after it on the
+    same line is removed; comments above it stay.
 
     Args:
         text: the text before the edit.

@@ -16,8 +16,8 @@ _handlers: list[object] = []
 def install_handler() -> None:
     """Install a handler for SIGBUS, the signal for reading beyond the end of a mapped file.
 
-    The handler must be a C function. Python would call a handler of the module `signal` only after
-    the current bytecode instruction, which never ends: the kernel repeats the failed read forever.
+    The handler must be a C function. Python would call a Python handler only after the current
+    bytecode instruction. But this never ends: the kernel repeats the failed read forever.
     """
     if _handlers or not hasattr(signal, "SIGBUS"):
         return

@@ -29,8 +29,7 @@ With several files, every file is tried, and the highest status is used."""
 class FileName(click.Path):
     """A click type for file names: any name except "" is valid; shells complete `suffixes`.
 
-    Unlike `click.Path`, it does not check that a file is readable: one unreadable file must not
-    keep the command from processing the other files.
+    Unlike `click.Path`, it accepts unreadable files: the command must still process other files.
     """
 
     def __init__(self, *suffixes: str) -> None:

@@ -95,8 +95,8 @@ def run_both(
         item for each value that both models have, equal or not, in the order of the first model.
 
     Raises:
-        OnnxTextError: a model cannot be run, or an input that the second model requires is not
-            given and has no valid default value in the first model.
+        OnnxTextError: a model cannot be run, or an input that the second model requires has
+            neither a given value nor a valid default value in the first model.
         ValueError: `engine` is unknown.
     """
     others = set(_computed_names(second))

@@ -55,7 +55,7 @@ class AttributesFile:
         return [line.rstrip("\r") for line in ours]
 
     def with_lines(self, lines: list[str]) -> bytes | None:
-        """Return the new content of the file, with other lines in onnxtext's block.
+        """Return the content of the file with `lines` in onnxtext's block.
 
         Args:
             lines: the new lines; if empty, the block is removed.

@@ -56,8 +56,8 @@ class InstalledSettings:
     Attributes:
         modes: the installed modes.
         file: the attributes file of the scope.
-        values: the values of all settings in onnxtext's sections of the configuration, by name,
-            including those that `onnxtext git install` did not write.
+        values: the values of all settings in onnxtext's sections of the configuration, by name;
+            users or other tools may have written some.
     """
 
     modes: frozenset[Mode]

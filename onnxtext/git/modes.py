@@ -75,8 +75,8 @@ SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."
 def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict[str, str]:
     """Return the git settings of a mode: values by name.
 
-    `command` runs `onnxtext`, and is quoted for git's shell. `structural` says whether `git diff`
-    shows the output of `onnxtext diff` instead of changed lines.
+    `command` runs `onnxtext`, and is quoted for git's shell. With `structural`, `git diff` shows
+    the output of `onnxtext diff` instead of changed lines.
     """
     # `--`: a file may be named `-h.onnx`.
     common = {

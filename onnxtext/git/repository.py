@@ -109,8 +109,8 @@ def top_level() -> Path | None:
 def read_tracked(top: Path, name: str) -> bytes | None:
     """Return the content of a regular file in the working tree; None if there is no such file.
 
-    Also return None if the file or one of its directories is a symbolic link: a link may lead out
-    of the working tree, and git does not follow links either. `name` is the path relative to `top`.
+    Links are not followed: a link may lead out of the working tree, and git does not follow links
+    either. `name` is the path relative to `top`.
 
     Raises:
         OnnxTextError: the file cannot be read.

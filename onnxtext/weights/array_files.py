@@ -41,13 +41,13 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
     """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
 
     Args:
-        base: the directory of the text; None for a text without a file.
+        base: the directory of the text; None if unknown.
         file: the reference in the text.
         type: the declared type, which the array must have.
 
     Raises:
-        BlobError: the file cannot be read, is outside of the directory, or does not have the array
-            with this type and shape.
+        BlobError: `base` is None, the file cannot be read or is outside of `base`, or it lacks the
+            array with this type and shape.
     """
     if base is None:
         message = (

@@ -63,7 +63,7 @@ def resolve_inside(base: Path, name: str) -> Path:
         raise PathError(f"the path `{name}` leads out of the directory of the model")
     path = Path(os.path.realpath(base), *parts)
     if leads_out(path, base):
-        raise PathError(f"a link on `{name}` leads out of the directory that must contain it")
+        raise PathError(f"a link in `{name}` leads out of the directory that must contain the file")
     return Path(os.path.realpath(path))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`onnxtext completion`: print the script that completes commands in a shell.
 
-To complete a word, a script runs `onnxtext` with the environment variables of click, and reads one
-line per completion: its kind, value and help, separated by tabs. For the kind `file`, the value is
+To complete a word, a script runs `onnxtext` with the environment variables of click. It reads one
+line per completion: kind, value and help, separated by tabs. For the kind `file`, the value is
 a list of suffixes; the shell itself lists the files, so quotes and `~` work as usual.
 """
 

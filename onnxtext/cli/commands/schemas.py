@@ -79,8 +79,8 @@ def command() -> None:
     "--output",
     metavar="OUT",
     type=SCHEMAS,
-    help="The schema file to write; standard output by default. Bodies in an existing file are "
-    "kept.",
+    help="The schema file to write; standard output by default. Bodies of operators in an existing "
+    "file are kept.",
 )
 @reporting_options
 def import_(package: str, output: str | None, reporter: Reporter) -> None:

@@ -112,9 +112,8 @@ def _check(
 def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) -> None:
     """Raise the errors of `onnxtext check` if the parser reports only dangling entries.
 
-    `error` has the errors of the parser. A dangling entry is an entry of a section that refers to a
-    part which the graph lacks. The part may be missing because of an error in the graph that only
-    the checker reports.
+    `error` has the errors of the parser. A dangling entry of a section refers to an item that the
+    model lacks, perhaps because of an error that only the checker reports.
     """
     from onnxtext.checker.engine.check_source import check_text
     from onnxtext.checker.engine.dangling_entries import only_dangling

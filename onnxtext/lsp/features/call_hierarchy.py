@@ -118,7 +118,7 @@ def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:
 def _requested_scope(
     server: Server, item: t.CallHierarchyItem
 ) -> tuple[Document | None, Scope | None]:
-    """Return the document of an item from the client, and the graph or function of the item.
+    """Return the document and the graph or function of an item that the client sent.
 
     The document is None if it is not open; the graph or function is None if it is not found.
     """

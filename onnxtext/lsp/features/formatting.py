@@ -38,7 +38,7 @@ async def part(
 async def on_type(
     document: Document, params: t.DocumentOnTypeFormattingParams
 ) -> list[t.TextEdit] | None:
-    """Return the edits that format the line before a typed line break, or the statement that `}` ends.
+    """Return the edits that format the line or statement that a new line break or `}` ends.
 
     After a line break, the line of the cursor is not edited, so that the cursor does not move. A
     text with syntax errors is handled as in `part`. Return None in the first line, and in the cases

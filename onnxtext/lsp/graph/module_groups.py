@@ -127,7 +127,7 @@ def _path(node: Node, classes: dict[Path, str], labels: dict[str, Path]) -> Path
     """Return the path of the module that contains a node.
 
     `classes` receives the class name of each module on the path, if the metadata has it. `labels`
-    caches the path that is parsed from a label, or from the name of an output.
+    caches the paths in labels and in names of outputs.
     """
     if node.metadata or node.decorators:
         entries = dict(node.metadata)

@@ -32,9 +32,9 @@ class CursorTarget:
         name: its name; for a literal, the name of its attribute or initializer; for a type, its
             text.
         span: its span.
-        statement: the statement that contains it; None outside of statements.
+        statement: the statement around the item; None outside of statements.
         key: its key in `Index.symbols`; None for an item without a symbol, such as a literal.
-        attribute: the index of the attribute that contains it; -1 outside of attributes.
+        attribute: the index of the attribute around the item; -1 outside of attributes.
     """
 
     kind: Kind

@@ -50,8 +50,8 @@ class SectionContext:
     Attributes:
         section: the name of the section.
         at: the offset of the section.
-        kind: the kind of the item to complete: a block or key, the name of a part of the model, the
-            value of a key, or the left or right side of a pair in a list.
+        kind: the kind of the item to complete: a block or key, a name, the value of a key, or the
+            left or right side of a pair in a list.
         blocks: the section and the blocks around the offset, outermost first.
         tokens: the tokens between the last complete item and the offset.
     """

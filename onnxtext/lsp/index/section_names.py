@@ -164,7 +164,7 @@ class _Reader:
         Return None for other blocks, and for a function without a name.
 
         Args:
-            tokens: the head: the kind of the block, and a path.
+            tokens: the head: the kind of the block, then a path or function name.
             within: the key of the function whose block contains this block.
         """
         if not tokens or tokens[0] not in BLOCKS:

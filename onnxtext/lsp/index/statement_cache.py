@@ -3,7 +3,7 @@
 
 An edit changes little: the lists of statements of two versions share a long prefix and suffix. The
 results for these statements remain valid if they depend only on the text, the column and the names
-of the statement. Names are compared, too, because the repair of a syntax error may depend on text
+of the statement. Names are compared, too, because after a syntax error, they may depend on text
 outside of the statement.
 """
 
