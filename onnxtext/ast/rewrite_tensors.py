@@ -36,8 +36,8 @@ class Rewriter:
         Args:
             type: the type of the tensor.
             data: the old data.
-            name: the name of the tensor. For a tensor without a name, it is the name of its
-                attribute; in a sparse tensor, it is `values` or `indices`.
+            name: the name of the tensor. For a tensor without a name, the name of its attribute, or
+                `values` or `indices` in a sparse tensor.
         """
         return data
 

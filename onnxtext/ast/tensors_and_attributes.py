@@ -187,7 +187,7 @@ class FieldData:
     """Tensor data in fields that do not fit its type: `raw_data(b"…") float_data{1}`.
 
     Attributes:
-        fields: for each field its name, and its bytes (as in `RawData` or `TypedData`) or strings.
+        fields: (name, content) of each field: bytes as in `RawData` or `TypedData`, or strings.
     """
 
     fields: tuple[tuple[str, bytes | tuple[bytes, ...]], ...]

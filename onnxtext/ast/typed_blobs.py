@@ -118,7 +118,7 @@ def list_of_blob(
     little-endian array of float32 or int64.
 
     Raises:
-        BlobError: the bytes are not a list of the attribute's type.
+        BlobError: `kind` is not such a list, or the bytes do not fit it.
     """
     if kind is AttributeType.STRINGS:
         return _strings(blob, data)

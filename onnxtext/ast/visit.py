@@ -136,9 +136,8 @@ def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[Val
 
     Args:
         values: the values.
-        max_elements: initializers whose raw data has at most this number of elements are left out.
-            If the data is in another field, such as `float_data`, they are left out if it has at
-            most 4 times this number of bytes.
+        max_elements: initializers are left out if their raw data has at most this number of
+            elements, or if a field such as `float_data` has at most 4 times this number of bytes.
     """
     if core() == "native":
         result: list[ValueInfo] = core_module("ast.visit").large_values(values, max_elements)

@@ -82,8 +82,8 @@ class Collector:
         """Record the differences of an item that both models have.
 
         Changes of the category `encoding` are passed to `count_encoding_change`. The item is added
-        to `items` if other changes remain, or if it was moved. `texts` are shortened texts of its
-        old and new statements, for display.
+        to `items` if other changes remain, or if it was moved. `texts` are the old and the new
+        statement, shortened for display.
         """
         fields = []
         for change in changes:

@@ -137,7 +137,7 @@ class ModelSide:
         Args:
             data: a text or an encoded model; the suffix of `file` decides, as in `of_file`.
             file: the path of the file, or `<stdin>`.
-            label: the name of the model for display; None for `file`.
+            label: the name of the model for display; None to show `file`.
             base: the directory for references to weight files and external data.
 
         Raises:

@@ -133,8 +133,8 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
     """Drop quantization annotations that name values outside of the extracted graph.
 
     `used` has the names of the values of the extracted graph, `constants` the names that an
-    annotation may refer to, such as scales. Return `used` and the constants of the annotations that
-    remain.
+    annotation may refer to, such as scales. Return `used` and the constants that annotations of
+    these values name.
     """
     kept, size = set(used), -1
     while len(kept) != size:

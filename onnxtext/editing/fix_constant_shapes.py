@@ -97,8 +97,8 @@ def _set(
 
     `item` is the initializer or the `Constant` node that stores the shape.
 
-    Return None if the shape is not stored as a list of int64 elements, or has other users than the
-    node `user`.
+    Return the change; None if the shape is not stored as a list of int64 elements, or has other
+    users than the node `user`.
     """
     original = inferred.original(item)
     name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")

@@ -86,8 +86,8 @@ def insert(
 ) -> None:
     """Parse nodes from a text and insert them into a graph.
 
-    Without `after` and `before`, the new nodes follow the node that computes `instead_of`. If no
-    node computes it, or it is None, they follow all nodes whose outputs they use.
+    Without `after` and `before`, the new nodes follow the node that computes `instead_of`; if there
+    is none, they follow all nodes whose outputs they use.
 
     Args:
         model: the syntax tree; changed in place.

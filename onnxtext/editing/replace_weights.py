@@ -117,8 +117,7 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
 def _placed(model: Model, new: Tensor, name: str, old: object) -> TensorData:
     """Return the data of the tensor `new`, which replaces the data `old`.
 
-    Large new data becomes a blob in the resources of the model if `old` is a blob or in a data
-    file.
+    If `old` is a blob or in a data file, large new data becomes a blob in the model's resources.
     """
     from onnxtext.printer.move_weights import INLINE_ELEMENTS, WeightMover
 

@@ -50,7 +50,7 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     To find dependent shapes, infer all shapes before and after the edit from the declared shapes of
     the inputs alone. If the inferred value of a dimension changes, a declared dimension that is
     equal to the old value gets the new value. If the edit renames a symbolic dimension or gives it
-    a size, the symbol is replaced in all declared shapes.
+    a size, the symbol is replaced in the types of all graphs.
 
     Args:
         model: the syntax tree; changed in place.
@@ -75,8 +75,8 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
 def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     """Set the declared shape of a value of the main graph, without inferring other shapes.
 
-    If the new shape renames a symbolic dimension or gives it a size, replace the symbol in all
-    declared shapes.
+    If the new shape renames a symbolic dimension or gives it a size, replace the symbol in the
+    types of all graphs.
 
     Raises:
         OnnxTextError: the value has no declared type, or is not a tensor; or a size or name of the

@@ -29,8 +29,8 @@ def size_obstacles(
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
-    If there is none, return an `Obstacle` for each node whose input sizes are not checked,
-    or whose output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
+    If no node does, return an `Obstacle` for each node whose input sizes are not checked, or whose
+    output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
     obstacles, the list ends with the number of further obstacles.
 
     Args:
@@ -69,8 +69,8 @@ def trial_failures(
 ) -> Iterator[tuple[str, str]]:
     """Try other sizes of a dimension; yield (node, message) for each node that rejects a size.
 
-    `node` is a text that describes the node. `old` is the old size of the dimension; `answers` is a
-    cache of results of onnx's inference, to which new results are added.
+    `node` is a text that describes the node. Nodes that also reject the old size `old` are left
+    out. `answers` is a cache of results of onnx's inference; new results are added.
     """
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     failing_before: set[str] | None = None  # nodes that reject the old size, too

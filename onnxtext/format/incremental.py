@@ -201,8 +201,8 @@ class StatementRun:
             source. They will be copied to `texts` in one slice. -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) after it.
-        trivia: the source between the last statement of `texts` and the next statement; None if
-            the last statement was copied, because then it is only whitespace.
+        trivia: the source between the last statement of `texts` and the next statement; None after
+            a copied statement, which only whitespace follows.
     """
 
     def __init__(self, source: str, writer: ItemWriter) -> None:

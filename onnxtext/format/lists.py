@@ -69,9 +69,8 @@ class ListWriter(VerbatimSpans):
     ) -> str:
         """Write a list of numbers or strings with comments, in filled lines.
 
-        For `texts` and `brackets`, see `bracketed`. A line ends at each comment and blank line. A
-        comment that ends a line of the source stays on one line with the items of this line if
-        they fit.
+        For `texts` and `brackets`, see `bracketed`. A line ends at each comment and blank line. If
+        a source line ends in a comment, its items stay on one line if they fit.
         """
         width = WIDTH - len(indent) - len(STEP)
         starts = self._row_starts(listing.items, texts, width)

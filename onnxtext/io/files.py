@@ -69,8 +69,8 @@ def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
 def replace_path(path: Path) -> Iterator[Path]:
     """Yield the path of a new file that replaces `path` when the block ends without an error.
 
-    It does the same as `replace_file` for libraries that open files by name, but replaces devices
-    and pipes, too.
+    This is `replace_file` for libraries that open files by name, but devices and pipes are
+    replaced, too.
 
     Raises:
         OSError: the file cannot be written; the old file is untouched.

@@ -54,7 +54,7 @@ def whole_conflict(base: str, ours: str, theirs: str, markers: Markers) -> str:
 def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int]:
     """Join three versions of a text; put conflict markers where ours and theirs differ.
 
-    Each version is the whole merged text; all conflicts are resolved to the base, to ours or to
+    Each version is the whole merged text, with all conflicts resolved to the base, to ours or to
     theirs.
 
     Returns:
@@ -89,7 +89,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 
 
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
-    """Whether a closing bracket follows a conflict and is the first line of each nonempty version.
+    """Whether the line after a conflict is a bracket that also begins each nonempty version.
 
     `parts` are the versions of the conflict. `following` has the line after the conflict; it is
     empty at the end of the text. If True, the conflict can be moved down by one line, so that it

@@ -216,8 +216,8 @@ def _rename_functions(model: Model, keys: Mapping[FunctionKey, FunctionKey]) -> 
 def _form(scope: Scope) -> tuple[Scope, list[str]]:
     """Replace the names in a graph or function by numbers; return the result and the names.
 
-    The graph or function is changed in place. The result for a function also lacks its name,
-    domain, overload and metadata.
+    The graph or function is changed in place. A returned function lacks its name, domain, overload
+    and metadata.
     """
     numbers: dict[str, str] = {"": ""}
     map_all_names(scope, lambda name: numbers.setdefault(name, str(len(numbers))))

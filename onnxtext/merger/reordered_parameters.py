@@ -42,8 +42,8 @@ def new_orders(
     """Return the new order of inputs and outputs of each function that a side reordered.
 
     Functions are left out if the side also edited them in other ways, or if the other side (`kept`)
-    changed the names or the order of their inputs or outputs. If `check_calls`, functions are also
-    left out if the side did not reorder the arguments of all their calls.
+    renamed or reordered their inputs or outputs. If `check_calls`, functions are also left out if
+    the side did not reorder the arguments of all their calls.
     """
     result: dict[FunctionKey, Order] = {}
     before, after, others = map(scopes_by_key, (base, side, kept))

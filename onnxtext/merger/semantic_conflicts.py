@@ -103,7 +103,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
     """Yield the errors that edits of two sides can cause together.
 
     Examples are undefined values, misordered nodes and calls of deleted functions. A function or
-    opset import counts as deleted if a side has it, but the model does not.
+    opset import counts as deleted if a side has it, but the merge does not.
 
     `versions` are the trees of the base, if there is one, of ours and of theirs.
     """

@@ -80,7 +80,7 @@ def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
     """Return the parts of a model whose metadata may have to be printed in a decorator.
 
     A part is left out if its metadata is always printed in the section: its path identifies the
-    part, and it has several entries, or one entry whose key begins with `pkg.`.
+    part, and there are several entries, or one whose key begins with `pkg.`.
     """
     if core() == "native":
         result: list[Named] = core_module("ast.section_paths").parts_to_place(parts)

@@ -359,8 +359,8 @@ def decorated_name(
 def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
     """Return the lists one after the other, each on one line or with one item per line.
 
-    While a line is too long, choose the longest list that is still on one line, and put each of its
-    items on a line of its own.
+    While a line is too long, break the longest list that is still on one line: put each item on a
+    line of its own.
 
     Args:
         lists: the lists.

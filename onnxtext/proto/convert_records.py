@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert any message to a record with the field names of the schema, and back.
 
-A field that the schema does not have, or has with another wire type, has its number as its key in
-the record (see `unknown_fields`).
+The key of a field is its number if the schema lacks the field or has it with another wire type (see
+`unknown_fields`).
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def step(path: str, field: FieldSpec, data: Data, start: int, end: int, index: i
         data: the bytes that contain the message; may be corrupt.
         start: the byte offset of the value of the field in `data`.
         end: the offset after the value; in truncated data, it may be beyond the end.
-        index: the 0-based index of the value in a list; ignored for packed lists and single values.
+        index: the 0-based index of the value in a list; ignored for packed lists, single values,
+            and items with a name, which appears in the path instead.
     """
     path = f"{path}.{field.name}" if path else field.name
     if not field.repeated or field.packed:

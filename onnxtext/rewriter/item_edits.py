@@ -212,8 +212,8 @@ class ItemEdits:
     def _rename_in_path(self, part: TextPart) -> bool:
         """Write the new names into the path of a metadata block or annotation.
 
-        Return False, and write nothing, if the path names a value or node that was removed, or a
-        value that is now declared in another list.
+        Return False, and write nothing, if the path names a removed value or node, or a value that
+        another list declares now.
         """
         if part.origin not in PATHS:
             return True

@@ -18,7 +18,7 @@ def join_strings(values: Sequence[bytes]) -> bytes:
 
 
 def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Convert the result of `join_strings` to an encoded repeated field of these strings.
+    """Encode strings, given as the result of `join_strings`, as a repeated field.
 
     Args:
         key: the encoded key of the field, one byte.

@@ -2,8 +2,8 @@
 """Convert the initializers and value infos of a decoded graph to the compact text form (SPEC 10).
 
 An initializer of an input becomes the input's default value, and a `value_info` entry of a node's
-output becomes the type before that output. An entry is converted only if encoding restores the
-original lists.
+output becomes the type before that output. Both happen only if encoding restores the original
+lists.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ def assemble_graph(
         infos: the `value_info` list.
 
     Returns:
-        The decorators that the text needs to keep the order of the lists: `@initializers` for
-        `initializers`, `@value_info` for `infos`; () if it needs neither. `@value_info` is missing
-        if an entry with metadata has the name of an input, output or initializer:
-        `recombine_value_infos` makes it later.
+        `@initializers` for the order of `initializers`, and `@value_info` for the order of `infos`,
+        each only if needed. `@value_info` is missing if an entry with metadata has the name of an
+        input, output or initializer: `recombine_value_infos` adds it later.
     """
     rest, order = _make_defaults(graph.inputs, initializers)
     graph.values = rest
@@ -146,7 +145,7 @@ def _order_of_initializers(
     if len({value.name for value in initializers}) < len(initializers):
         return None
     dense = [(v.name, key) for v, key in zip(initializers, keys, strict=True) if is_dense(v)]
-    # The names at the end are omitted if they are in the default order.
+    # Omit the names at the end that are in the default order.
     return tuple([name for name, _ in dense[: ascending_end([key for _, key in dense])]])
 
 
@@ -207,8 +206,8 @@ def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> 
 def _unique_metadata(infos: list[ValueInfo]) -> dict[str, Pairs]:
     """Return the metadata of the value infos whose names are unique, by name.
 
-    The result lacks value infos without metadata, with other decorators than `@meta`, or with both
-    `@meta` and the field `metadata`.
+    Only value infos with the field `metadata` and no decorators, or with only the decorator
+    `@meta`, are included.
     """
     unique = _unique([info.name for info in infos])
     entries: dict[str, Pairs] = {}

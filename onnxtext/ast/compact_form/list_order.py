@@ -192,11 +192,10 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Set `model.has_order` if the names in a decorator are longer than `MAX_NAMES_LENGTH`.
+    """Set `model.has_order` if the names in an order are longer than `MAX_NAMES_LENGTH`.
 
     If `model.has_order` is set, move `@value_info` and `@initializers` before the main graph's
-    other
-    decorators: both are printed in the section `order`.
+    other decorators: the section `order` contains both.
     """
     for decorator in model.graph.decorators:
         if decorator.name in ORDERS:
@@ -253,10 +252,11 @@ def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
 def _entries_in_order(
     decorator: str, order: ListOrder | None, lists: Mapping[str, Sequence[ListEntry]]
 ) -> Iterator[ListEntry]:
-    """Yield all entries in the given order.
+    """Yield the entries that an order selects, in this order.
 
     A keyword of the order stands for the entries of its part that the order does not list by name.
-    If the order lists a name twice, the second occurrence refers to the second entry with the name.
+    Parts in `BY_DEFAULT` without a keyword follow. If the order lists a name twice, the second
+    occurrence refers to the second entry with the name.
 
     Args:
         decorator: the decorator that gives the order.

@@ -72,8 +72,8 @@ def place_named_types(
 
     Returns:
         (names, entries). `names` are to be listed in `@value_info(…)` to keep the order of the
-        list; the last names of the list are left out if they are in the default order. `entries`
-        stay in the list. None if the core is pure Python, or the list cannot be converted so.
+        list, without the last names that are in the default order. `entries` stay in the list. None
+        in pure Python, or if the list cannot be converted so.
     """
     if core() != "native":
         return None

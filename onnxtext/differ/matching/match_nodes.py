@@ -187,7 +187,7 @@ class NodeMatcher:
         """Match nodes by signatures that occur exactly once in each graph.
 
         Two nodes with the same unique signature are a pair. A rival of a node is an unmatched node
-        of the other graph with the same output name. It must be in no pair.
+        of the other graph that has the same output name and is in no pair.
 
         - If either node has a rival with the same operator, skip the pair: the rival is probably
           the same node with a changed input.

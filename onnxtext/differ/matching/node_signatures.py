@@ -2,7 +2,7 @@
 """Compute signatures of nodes: numbers that describe computations and uses, but not names.
 
 The signature from above combines a node's kind with the signatures of its inputs. The signature
-from below combines its kind with the signatures of its consumers. Signatures are interned as small
+from below combines the kind with the signatures of the consumers. Signatures are interned as small
 numbers that both models share: equal numbers mean equal computations, without hash collisions. Only
 unmatched nodes need signatures: a matched node is identified by its index in the new model.
 """
@@ -186,10 +186,10 @@ class Signatures:
         return result
 
     def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Map each output of the nodes `order` to keys of its known uses.
+        """Map each output of some nodes to keys of its known uses.
 
-        Known uses are inputs of matched nodes, and graph outputs. `order` has the indices of the
-        nodes.
+        `order` has the indices of the nodes. Known uses are inputs of matched nodes, and graph
+        outputs.
         """
         nodes, marks = self._body.nodes, self._marks
         number_of = self._numbers.of

@@ -18,8 +18,9 @@ MAX_CHARACTERS = 60_000
 def render(diff: ModelDiff, *, every: bool = False) -> str:
     """Return the verdict, a table of counts, and the hunks in a collapsed section, as Markdown.
 
-    All content from the models is in code blocks, so that nothing is interpreted as Markdown, HTML,
-    a mention or a link. The fence of a block is longer than any fence in its content.
+    Hunks beyond `MAX_CHARACTERS` are left out. All content from the models is in code blocks, so
+    that nothing is interpreted as Markdown, HTML, a mention or a link. The fence of a block is
+    longer than any fence in its content.
     """
     title = f"### {inline_code(diff.old_label)} → {inline_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]

@@ -71,7 +71,7 @@ class Converter:
 
 
 def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]]:
-    """Return (model with only the node and operator set `current`, names of the node's inputs).
+    """Return (model of only this node, written for version `current`; names of its inputs).
 
     Raises:
         NotConvertible: the type of an input or output is unknown.

@@ -100,7 +100,7 @@ class GraphConverter:
     def _advance(
         self, node: Node, version: int, depth: int, first: Signature | None = None
     ) -> list[Node]:
-        """Convert a node from a version of its operator set to the target version.
+        """Convert a node to the target version; return the nodes that replace it.
 
         Args:
             node: the node.
@@ -187,7 +187,7 @@ class GraphConverter:
             self._graph.constants = constants
 
     def _infer(self, node: Node, signature: Signature) -> None:
-        """Infer and record the types of the outputs of a node that the conversion created.
+        """Infer and record the types of a node's outputs that the conversion created.
 
         Also record the tensor of a new `Constant`, because steps of other nodes may need it.
         """

@@ -54,9 +54,9 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     """Match moved nodes: some or all of their outputs are now outputs of a new node.
 
     For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. The new node must
-    depend on the moved node, perhaps through other new nodes. The moved node may also be edited,
-    but only if the new node has another operator and another label than the node of the base:
-    otherwise, the new node could be the edited node of the base.
+    depend on the moved node, perhaps through other new nodes. The moved node may also be edited if
+    the new node has another operator and another label than the node of the base: otherwise, the
+    new node could be the edited node of the base.
 
     Returns:
         Maps the index of each moved node in the side to its index in the base.
@@ -177,8 +177,8 @@ class _Search:
     def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
         """Whether the new node `index` has the operator and the label of the base node `at`.
 
-        Return False if one of `takers` may be the edited base node, and the new node a copy: the
-        taker has the inputs of the base node, and no node reads the outputs of the new node.
+        Return False if the new node may be a copy: no node reads its outputs, and one of `takers`
+        (new nodes with outputs of the base node) has the inputs of the base node.
         """
         rules, new, old = self.rules, self.side.items[index], self.base.items[at]
         label = rules.label(old)

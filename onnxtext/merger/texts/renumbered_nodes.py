@@ -190,7 +190,7 @@ class _Names:
         """Count the nodes that are new, deleted or edited if the nodes of `pairs` match.
 
         A node with a new operator counts twice: as a deleted and as a new node. Two edits are added
-        if `_is_unread` holds for a pair.
+        if `_is_unread` holds for any pair.
         """
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:

@@ -74,10 +74,10 @@ def agrees_with_model_merge(
 ) -> bool:
     """Whether a text with conflicts agrees with the merge of the models.
 
-    Each item must be equal in the text and in the merge of the models, or be a conflict between our
-    version and their version of the item. The order of the items must agree, too. `merged` are the
-    canonical bytes of the text, and `resolved` is the merge of the models; both are resolved to
-    ours and to theirs.
+    Each item must be equal in the text and in the merge of the models, or be a conflict between
+    ours and theirs in the text. The order of the items must agree, too. `merged` are the canonical
+    bytes of the text, and `resolved` is the merge of the models; both are resolved to ours and to
+    theirs.
     """
     read = cache(_items)
     mine, others = map(read, merged)

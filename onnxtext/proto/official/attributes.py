@@ -59,8 +59,6 @@ class AttributeReducer(ValueReducer, ABC):
     def attribute(self, data: Data, path: ItemPath, *, in_function: bool) -> bytes | None:
         """Remove from an `AttributeProto` what the official syntax cannot express.
 
-        Return None, and record the loss, if the attribute cannot be written at all.
-
         Args:
             data: the bytes of the message.
             path: the path of the message in the model, to report losses.
@@ -68,7 +66,8 @@ class AttributeReducer(ValueReducer, ABC):
                 quoted, and it need not have a value.
 
         Returns:
-            The bytes of the remaining `AttributeProto`; None if the attribute must be left out.
+            The bytes of the remaining `AttributeProto`. None if the attribute cannot be written; its
+            loss is then recorded.
         """
         message = "AttributeProto"
         fields = self.fields(message, data, path, _ATTRIBUTE)
@@ -124,8 +123,8 @@ class AttributeReducer(ValueReducer, ABC):
     ) -> bytes:
         """Reduce an attribute that refers to `reference`; return its fields except the name.
 
-        `values` are the names of the value fields that it has, `non_empty` the names of the value
-        fields that are not empty.
+        `values` are the names of its value fields, `non_empty` the names of those that are not
+        empty.
         """
         self._drop_values(values, non_empty, path)
         result = field(21, self.text(reference, path.at("ref_attr_name")))

@@ -40,7 +40,7 @@ def softmax_up(conversion: NodeConversion) -> None:
 
 
 def _only_axis(shape: Dims, axis: int) -> int | None:
-    """Return the only axis from `axis` on whose size is not 1.
+    """Return the only axis with a size other than 1, from `axis` on.
 
     Return None if several sizes are not 1 or are unknown, or if `axis` does not exist. If all sizes
     from `axis` on are 1, or the tensor has no elements, any axis gives the same result: return
