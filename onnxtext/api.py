@@ -312,7 +312,7 @@ def check(
 
     directory = None if base_dir is None else Path(base_dir)
     chosen, ignored = as_tuple(select or ()), as_tuple(ignore or ())
-    with use_tables(tables_of(Settings(), [Path(path) for path in as_tuple(schemas)])):
+    with use_tables(tables_of(Settings(), [Path(path) for path in as_tuple(schemas, paths=True)])):
         return check_any(source, base_dir=directory, select=chosen, ignore=ignored)
 
 

@@ -90,15 +90,19 @@ def require_bytes(data: object) -> None:
 Item = TypeVar("Item", bound=str | os.PathLike[str])
 
 
-def as_tuple(items: Item | Iterable[Item]) -> tuple[Item, ...]:
-    """Return the items of an argument that is a list of names or paths, or a single one.
+def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item, ...]:
+    """Return the items of an argument that is a list of names, or a single one.
+
+    Args:
+        items: the argument.
+        paths: whether the items are names of files, which may be paths.
 
     Raises:
-        TypeError: the argument, or an item of it, is no name or path.
+        TypeError: the argument, or an item of it, is no name.
     """
     result = (items,) if isinstance(items, str | os.PathLike) else tuple(items)
     for item in result:
-        if not isinstance(item, str | os.PathLike):
+        if not isinstance(item, str) and not (paths and isinstance(item, os.PathLike)):
             raise TypeError(f"expected a name (a str), not {type(item).__name__}")
     return result
 

@@ -394,9 +394,15 @@ def test_names_to_show_that_are_no_strings_are_type_errors(option: str) -> None:
             onnxtext.show(MODEL, **{option: wrong})
 
 
-def test_a_path_is_no_name_of_a_graph() -> None:
-    with pytest.raises(TypeError, match="expected a name"):
-        onnxtext.show(MODEL, graph=Path("g"))  # type: ignore[arg-type]
+def test_a_path_is_no_name() -> None:
+    path: Any = Path("g")
+    for wrong in (path, [path]):
+        for option in ("graph", "start", "end"):
+            with pytest.raises(TypeError, match="expected a name"):
+                onnxtext.show(MODEL, **{option: wrong})
+        for option in ("select", "ignore"):
+            with pytest.raises(TypeError, match="expected a name"):
+                onnxtext.check(MODEL, **{option: wrong})
 
 
 def test_the_error_for_a_missing_directory_names_the_file(tmp_path: Path) -> None:

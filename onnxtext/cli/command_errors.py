@@ -10,6 +10,7 @@ from typing import Literal
 
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import check_mapped, is_same, name_of, reason_of
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 
 class CommandError(Exception):
@@ -92,6 +93,24 @@ def check_not_overwritten(
         if path is not None and output is not None and is_same(path, output):
             message = f"{path} would be overwritten by {writer}"
             raise CommandError("output-is-input", message, help)
+
+
+def check_no_model_lost(inputs: Iterable[Path | None], output: Path | None, writer: str) -> None:
+    """Check that a result that is no model overwrites neither an input nor another model.
+
+    Args:
+        inputs: the inputs; None for standard input.
+        output: the file to write; None for standard output.
+        writer: what would overwrite the model, such as "the differences".
+
+    Raises:
+        CommandError: the output is one of the inputs, or an existing file with a model's suffix.
+    """
+    check_not_overwritten(inputs, output, writer)
+    suffixes = (BINARY_SUFFIX, *TEXT_SUFFIXES)
+    if output is not None and output.suffix.lower() in suffixes and output.is_file():
+        message = f"{output} is a model, which {writer} would overwrite"
+        raise CommandError("output-exists", message, help="name another output")
 
 
 def no_input_error() -> CommandError:

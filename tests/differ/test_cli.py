@@ -149,6 +149,15 @@ def test_the_diff_can_be_written_to_a_file(files: Path) -> None:
     assert "cannot write no/such/place" in result.err
 
 
+@pytest.mark.parametrize("other", ["other.onnx", "other.onnxtxt"])
+def test_the_diff_overwrites_no_model(files: Path, other: str) -> None:
+    (files / other).write_bytes(b"some model")
+    result = run("diff", "old.onnx", "new.onnx", "-o", other, cwd=files)
+    assert result.status == 2
+    assert f"error[output-exists]: {other} is a model" in result.err
+    assert (files / other).read_bytes() == b"some model"
+
+
 def test_a_full_disk_is_an_error(files: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         command = onnxtext_command("diff", files / "old.onnx", files / "new.onnx")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from onnxtext.cli.command_errors import check_not_overwritten, io_errors
+from onnxtext.cli.command_errors import check_no_model_lost, io_errors
 from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
 from onnxtext.cli.report import ERROR_STATUS, Reporter
@@ -119,7 +119,7 @@ def command(
     files = InputFile.of(old), InputFile.of(new)
     target = output_path(output)
     with reporter.reporting(files[1].name):
-        check_not_overwritten([file.source for file in files], target, "the differences")
+        check_no_model_lost([file.source for file in files], target, "the differences")
         return run_diff(
             *files,
             reporter,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxtext.cli.command_errors import CommandError, check_not_overwritten, io_errors
+from onnxtext.cli.command_errors import CommandError, check_no_model_lost, io_errors
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, FileName, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
@@ -260,8 +260,8 @@ def _destinations(
         models: the files of the models.
 
     Raises:
-        CommandError: the model has no output with a given name; or a file is one of `models`, is
-            "" or `-`, or is given for two outputs.
+        CommandError: the model has no output with a given name; or a file is a model, is "" or
+            `-`, or is given for two outputs.
     """
     inputs = [InputFile.of(model).source for model in models if model is not None]
     names_by_file: dict[str, str] = {}
@@ -275,7 +275,7 @@ def _destinations(
             raise CommandError("no-input", f"the model has no output `{name}`", help=help)
         if file in ("", "-"):
             raise CommandError("cannot-write", f"`{text}` does not name a file for the output")
-        check_not_overwritten(inputs, Path(file), "an output")
+        check_no_model_lost(inputs, Path(file), "an output")
         if (other := names_by_file.setdefault(file, name)) != name:
             message = f"{other} and {name} would both be written to {file}"
             raise CommandError("output-exists", message)
