@@ -47,7 +47,7 @@ def encode_text(
 ) -> list[Piece]:
     """Encode the text of a whole model; return the bytes in pieces.
 
-    Weights in files beside the text are mapped into memory, not copied.
+    Weights in files beside the text are not copied if the files are mapped (see `view_file`).
 
     Args:
         text: a text in the onnxtext language.

@@ -152,7 +152,7 @@ class ModelSide:
 
 
 def _read(path: Path) -> bytes | memoryview:
-    """Read a file; map a large file into memory."""
+    """Read a file; a large file is mapped into memory by commands."""
     try:
         view = view_file(Path(os.path.realpath(path)))
     except PathError:  # the file is a pipe, or a directory, which `read_input` rejects

@@ -21,10 +21,11 @@ _MAPPED = 1 << 20
 mapped: dict[str, os.stat_result] = {}
 """The status of each file when it was first mapped into memory, by its name."""
 
-before_mapping: Callable[[], object] = int
-"""Called before a file is mapped; the command line installs a handler of SIGBUS here.
+before_mapping: Callable[[], object] | None = None
+"""Called before a file is mapped; None if files are read instead.
 
-Reading a mapped file raises SIGBUS if the file becomes shorter. The default, `int`, does nothing.
+Reading a mapped file raises SIGBUS if the file becomes shorter. The command line installs a handler
+of this signal here, which ends the process. Other programs must not be ended.
 """
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -148,8 +149,8 @@ def read_input(path: Path, *, maps: bool = False) -> bytes:
 
     Args:
         path: the path of the input.
-        maps: whether to map a large file into memory instead of copying it. The result can then be
-            an `mmap`, which slices like bytes.
+        maps: whether to map a large file into memory instead of copying it, if `before_mapping` is
+            set. The result can then be an `mmap`, which slices like bytes.
 
     Raises:
         OSError: the input cannot be read, or is a stream longer than the limit of `read_stream`.
@@ -158,7 +159,7 @@ def read_input(path: Path, *, maps: bool = False) -> bytes:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             return read_stream(file, os.fspath(path))
-        if maps and status.st_size >= _MAPPED:
+        if maps and before_mapping is not None and status.st_size >= _MAPPED:
             content: Any = map_file(file, path)
             return content  # type: ignore[no-any-return]
         return read_regular(file, path)
@@ -172,11 +173,12 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
     """
     before = os.fstat(file.fileno())
     content = file.read()
-    _check_unchanged(path, before, os.fstat(file.fileno()))
+    check_unchanged(path, before, os.fstat(file.fileno()))
     return content
 
 
-def _check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
+def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
+    """Raise an OSError if two statuses of a file differ in the time of its change or its size."""
     # `Store.put` updates the times of blobs, but nobody writes into a blob.
     is_blob = DIGEST.fullmatch(os.path.basename(path))  # noqa: PTH119 - `path` may be a str
     touched = before.st_mtime_ns != after.st_mtime_ns and not is_blob
@@ -204,7 +206,7 @@ def check_mapped(*, again: bool = False) -> None:
         except OSError:
             continue
         if os.path.samestat(before, after):
-            _check_unchanged(path, before, after)
+            check_unchanged(path, before, after)
 
 
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
@@ -217,6 +219,7 @@ def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
     Raises:
         OSError: the file cannot be mapped.
     """
+    assert before_mapping is not None
     before_mapping()
     status = os.fstat(file.fileno())
     content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

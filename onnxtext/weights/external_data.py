@@ -28,7 +28,13 @@ from onnxtext.ast.types import TensorType
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.weights.declared_sizes import raw_data_size
-from onnxtext.weights.safe_paths import PathError, blob_errors, resolve_inside, view_file
+from onnxtext.weights.safe_paths import (
+    FileParts,
+    PathError,
+    blob_errors,
+    resolve_inside,
+    view_parts,
+)
 
 ALIGNMENT = 4096
 """Alignment of offsets in bytes, so that data can be mapped (see `external_data` in onnx.proto)."""
@@ -184,7 +190,7 @@ class Embedder(_DataMover):
         """Create an embedder; `base` is the model's directory, None if the model has no file."""
         super().__init__()
         self._base = base
-        self._files: dict[str, memoryview] = {}
+        self._files: dict[str, memoryview | FileParts] = {}
         self._checked: set[tuple[str, str]] = set()
         self.found = False
 
@@ -219,25 +225,28 @@ class Embedder(_DataMover):
                 RANGE,
             )
         checksum = entries.get("checksum")
-        if checksum:
-            self._check(location, file, checksum, subject)
-        return RawData(file[start : start + length])
+        with blob_errors(subject, location, unsafe=UNSAFE, unreadable=MISSING):
+            if checksum:
+                self._check(location, file, checksum, subject)
+            return RawData(file[start : start + length])
 
-    def _open(self, location: str) -> memoryview:
+    def _open(self, location: str) -> memoryview | FileParts:
         file = self._files.get(location)
         if file is None:
             if self._base is None:
                 raise PathError(
                     "the directory of the model is unknown: save the model, or pass `base_dir`"
                 )
-            file = self._files[location] = view_file(resolve_inside(self._base, location))
+            file = self._files[location] = view_parts(resolve_inside(self._base, location))
         return file
 
-    def _check(self, location: str, file: memoryview, checksum: str, subject: str) -> None:
+    def _check(
+        self, location: str, file: memoryview | FileParts, checksum: str, subject: str
+    ) -> None:
         """Raise a `BlobError` unless a file has the SHA-1 `checksum`; check each pair only once."""
         if (location, checksum) in self._checked:
             return
-        actual = hashlib.sha1(file, usedforsecurity=False).hexdigest()
+        actual = hashlib.sha1(file[:], usedforsecurity=False).hexdigest()
         if actual != checksum.lower():
             message = (
                 f"{subject}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"

@@ -9,8 +9,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
+from typing import BinaryIO
 
-from onnxtext.io.files import map_file, name_of, read_regular
+from onnxtext.io import files
+from onnxtext.io.files import check_unchanged, map_file, name_of, read_regular
 from onnxtext.io.path_safety import leads_out
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
 
@@ -68,7 +70,10 @@ def resolve_inside(base: Path, name: str) -> Path:
 
 
 def view_file(path: Path) -> memoryview:
-    """Return the bytes of a regular file; map a large file into memory.
+    """Return the bytes of a regular file.
+
+    The command line maps large files into memory. The Python API reads them, because truncating a
+    mapped file ends the process that reads it.
 
     Args:
         path: a result of `resolve_inside`. It is a link only if the file was replaced since then.
@@ -77,13 +82,8 @@ def view_file(path: Path) -> memoryview:
         PathError: the file is a link, a directory, a device or a pipe.
         OSError: the file cannot be read.
     """
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise PathError(f"{path} is not a regular file")
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if status.st_size >= MIN_MAPPED_BYTES:
+    with _open_regular(path) as file:
+        if _is_mapped(file):
             try:
                 return memoryview(map_file(file, path))
             except OSError as error:
@@ -91,3 +91,56 @@ def view_file(path: Path) -> memoryview:
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
                     raise
         return memoryview(read_regular(file, path))
+
+
+def view_parts(path: Path) -> memoryview | FileParts:
+    """Return a view of a regular file of which only some parts are needed.
+
+    The file is mapped as by `view_file`, or its parts are read when they are needed.
+
+    Raises:
+        PathError: the file is a link, a directory, a device or a pipe.
+        OSError: the file cannot be read.
+    """
+    with _open_regular(path) as file:
+        mapped = _is_mapped(file)
+    return view_file(path) if mapped else FileParts(path)
+
+
+class FileParts:
+    """A regular file whose slices are read from the file; its content must not change meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        """Create a view of the file that has this path now."""
+        self._path = path
+        self._status = path.lstat()
+
+    def __len__(self) -> int:
+        return self._status.st_size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        """Return the bytes of a part of the file.
+
+        Raises:
+            OSError: the file cannot be read, or has changed since the view was created.
+        """
+        start, stop, _ = part.indices(len(self))
+        with _open_regular(self._path) as file:
+            file.seek(start)
+            data = file.read(stop - start)
+            check_unchanged(self._path, self._status, os.fstat(file.fileno()))
+        return memoryview(data)
+
+
+def _open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading, and follow no link."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise PathError(f"{path} is not a regular file")
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags | getattr(os, "O_NOFOLLOW", 0)), "rb")
+
+
+def _is_mapped(file: BinaryIO) -> bool:
+    """Whether an open file is mapped into memory: it is large, and SIGBUS is handled."""
+    size = os.fstat(file.fileno()).st_size
+    return files.before_mapping is not None and size >= MIN_MAPPED_BYTES

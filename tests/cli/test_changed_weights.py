@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import onnx.numpy_helper as nh
 import pytest
 
 import onnxtext
+from onnxtext.weights.safe_paths import view_parts
 from tests.cli.command import names, run, run_patched
 
 MAPPED = """
@@ -57,6 +60,24 @@ def model(seed: int = 0) -> onnx.ModelProto:
     output = oh.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [300_000])
     graph = oh.make_graph([node], "g", [], [output], [nh.from_array(values, "w")])
     return oh.make_model(graph, ir_version=10, opset_imports=[oh.make_opsetid("", 20)])
+
+
+TRUNCATES = """
+import os, sys
+from pathlib import Path
+import onnxtext
+import onnxtext.weights.find_blobs as module
+
+old = module.verify_digest
+
+def patched(*arguments):
+    old(*arguments)
+    for blob in Path("m.weights").iterdir():
+        os.truncate(blob, 1000)
+
+module.verify_digest = patched
+sys.stdout.buffer.write(onnxtext.to_binary(Path("m.onnxtxt").read_text(), base_dir="."))
+"""
 
 
 def write_text(path: Path, weights: str, seed: int = 0) -> Path:
@@ -140,3 +161,23 @@ def test_an_interrupt_ends_a_command_although_an_input_has_changed(tmp_path: Pat
     result = run_patched(MAPPED.replace("CHANGE", interrupt), "verify", *texts)
     assert (result.status, result.out) == (130, b"")
     assert "changed" not in result.err
+
+
+def test_a_truncated_file_of_weights_does_not_end_a_python_program(tmp_path: Path) -> None:
+    write_text(tmp_path / "m.onnxtxt", "store")
+    words = [sys.executable, "-c", TRUNCATES]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == model().SerializeToString()
+
+
+def test_external_data_that_changes_while_a_python_program_reads_it_is_an_error(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "w.bin"
+    path.write_bytes(bytes(range(16)))
+    parts = view_parts(path)
+    assert (len(parts), bytes(parts[4:6]), bytes(parts[:])) == (16, b"\4\5", bytes(range(16)))
+    os.utime(path, ns=(0, 0))
+    with pytest.raises(OSError, match="it changed while it was being read"):
+        parts[4:6]
