@@ -525,6 +525,22 @@ def test_repeated_keys_of_external_data_are_found() -> None:
     assert messages == ["the tensor `w` has the key `location` 2 times in its external data"]
 
 
+def test_a_file_of_external_data_is_looked_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "w.bin").write_bytes(bytes(8))
+    values = ", ".join(f'float[2] w{index} = external("w.bin", 0, 8)' for index in range(20))
+    source = text("y = Relu (w1)", values=f'{values}, float[2] v = external("v.bin", 0, 8)')
+    seen = []
+    stat = Path.stat
+    monkeypatch.setattr(Path, "stat", lambda path: (seen.append(path.name), stat(path))[1])
+    found = onnxtext.check(source, base_dir=tmp_path)
+    assert [item.code for item in found if item.code.startswith("external")] == [
+        "external-file-missing"
+    ]
+    assert sorted(seen) == ["v.bin", "w.bin"]
+
+
 def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
     """The visible values are collected once for a graph, not once for each graph nested in it."""
     (family,) = [f for f in families() if any(rule.code == "sharding-axis" for rule in f.rules)]

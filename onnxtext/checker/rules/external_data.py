@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
@@ -27,13 +29,19 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check references to external data and, if `base_dir` is known, the referenced files."""
+    locations: dict[str, _Location] = {}
     digests: dict[Path, str] = {}
     missing: dict[tuple[str, str], list[TensorUse]] = {}
     for tensor in dense_tensors(subject):
         entries = external_entries(tensor)
         if entries is not None:
             yield from _entries(tensor, entries)
-            yield from _file(tensor, dict(entries), subject.options.base_dir, digests, missing)
+            name = dict(entries).get("location")
+            if name:
+                location = locations.get(name)
+                if location is None:
+                    location = locations[name] = _look_up(name, subject.options.base_dir)
+                yield from _file(tensor, dict(entries), location, digests, missing)
     for (location, reason), tensors in missing.items():
         yield _missing_file(location, reason, tensors)
 
@@ -59,41 +67,68 @@ def _entries(tensor: TensorUse, entries: tuple[tuple[str, str], ...]) -> Iterato
         yield _finding(tensor, "external-location-missing", problem, help)
 
 
+@dataclass(frozen=True, slots=True)
+class _Location:
+    """A location of external data, and the file there.
+
+    Attributes:
+        unsafe: the reason why the location is unsafe; None if it is safe.
+        missing: the reason why there is no regular file, such as "does not exist"; None if there is
+            one, or if the directory of the model is unknown.
+        path: the path of the file; None if there is none, or if it is unknown.
+        size: the size of the file in bytes.
+    """
+
+    unsafe: str | None = None
+    missing: str | None = None
+    path: Path | None = None
+    size: int = 0
+
+
+def _look_up(location: str, base_dir: Path | None) -> _Location:
+    """Look for the file at a location; `base_dir` is the model's directory, None if unknown."""
+    unsafe = _unsafe(location)
+    if unsafe is not None or base_dir is None:
+        return _Location(unsafe)
+    path, unsafe = _resolve(base_dir, location)
+    if path is None:
+        return _Location(unsafe)
+    try:
+        status = path.stat()
+    except (OSError, ValueError):  # the name may also be too long for the file system
+        status = None
+    if status is None or not stat.S_ISREG(status.st_mode):
+        reason = "is not a regular file" if os.path.lexists(path) else "does not exist"
+        return _Location(missing=reason)
+    return _Location(path=path, size=status.st_size)
+
+
 def _file(
     tensor: TensorUse,
     entries: dict[str, str],
-    base_dir: Path | None,
+    location: _Location,
     digests: dict[Path, str],
     missing: dict[tuple[str, str], list[TensorUse]],
 ) -> Iterator[Finding]:
-    """Check the location of external data, and the file there if `base_dir` is known.
+    """Check the location of external data, and the file there.
 
     `entries` are the entries of `external_data`. `digests` caches the digests of files. If there is
     no regular file, add the tensor to `missing`, whose keys are (location, reason).
     """
-    location = entries.get("location")
-    if not location:
-        return
-    reason = _unsafe(location)
-    path: Path | None = None
-    if reason is None and base_dir is not None:
-        path, reason = _resolve(base_dir, location)
-    if reason is not None:
-        problem = f"has the location {quote(location)}, {reason}"
+    named = entries["location"]
+    if location.unsafe is not None:
+        problem = f"has the location {quote(named)}, {location.unsafe}"
         yield _finding(tensor, "external-path-unsafe", problem)
         return
-    # If a name is too long for the file system, `Path.is_file` raises an error.
-    if path is not None and not os.path.isfile(path):  # noqa: PTH113
-        reason = "is not a regular file" if os.path.lexists(path) else "does not exist"
-        missing.setdefault((location, reason), []).append(tensor)
-        path = None
+    if location.missing is not None:
+        missing.setdefault((named, location.missing), []).append(tensor)
+    yield from _range(tensor, entries, location)
     try:
-        yield from _range(tensor, entries, path)
-        if path is not None and entries.get("checksum"):
-            yield from _checksum(tensor, entries["checksum"], path, digests)
+        if location.path is not None and entries.get("checksum"):
+            yield from _checksum(tensor, entries["checksum"], location.path, digests)
     except OSError as error:
         why = f"which cannot be read: {error.strerror or error}"
-        problem = f"has its data in {quote(location)}, {why}"
+        problem = f"has its data in {quote(named)}, {why}"
         yield _finding(tensor, "external-file-missing", problem)
 
 
@@ -156,8 +191,8 @@ def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
     return Path(path), None
 
 
-def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Iterator[Finding]:
-    """Check `offset` and `length` against the tensor and, if `path` is given, against the file."""
+def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> Iterator[Finding]:
+    """Check `offset` and `length` against the tensor and, if there is one, against the file."""
     numbers: dict[str, int] = {}
     for key in ("offset", "length"):
         text = entries.get(key)
@@ -181,12 +216,9 @@ def _range(tensor: TensorUse, entries: dict[str, str], path: Path | None) -> Ite
         problem = f"needs {count_noun(expected, 'byte')}, but its `length` is {length:,}"
         yield _finding(tensor, "external-range-invalid", problem)
         return
-    if path is None:
-        return
-    size = path.stat().st_size
     end = offset + (length if length is not None else expected or 0)
-    if end > size:
-        problem = f"ends at byte {end:,} of a file with only {count_noun(size, 'byte')}"
+    if location.path is not None and end > location.size:
+        problem = f"ends at byte {end:,} of a file with only {count_noun(location.size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", problem)
 
 
