@@ -238,8 +238,12 @@ def test_hostile_external_data_is_rejected(tmp_path: Path, entries: dict[str, st
 def test_external_data_that_cannot_be_read_is_a_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(path: Path, mode: str) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+    opened = Path.open
+
+    def fail(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path.name == "w.bin":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opened(path, *arguments, **options)
 
     (tmp_path / "w.bin").write_bytes(b"12345678")
     text = external(location="w.bin", checksum="0" * 40)
