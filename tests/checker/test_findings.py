@@ -525,6 +525,38 @@ def test_repeated_keys_of_external_data_are_found() -> None:
     assert messages == ["the tensor `w` has the key `location` 2 times in its external data"]
 
 
+LOOP = """\
+y = Loop <body = b (int64 i, bool go, v) => (bool again, next) {
+  again = Identity (go)
+  NODES
+}> (n, c, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ("next = Add (v, w)", ["shape-mismatch"]),
+        ("sum = Add (v, w)\n  next = Concat <axis = 0> (v, v)", ["shape-mismatch"]),
+        ("next = d.f (v, w)", ["shape-mismatch"]),
+        # The first iteration may skip these nodes.
+        ("next = If <then_branch = t () => (o) { o = Add (v, w) }, else_branch = "
+         "e () => (o) { o = Concat <axis = 0> (v, v) }> (go)", []),
+        ("next = Concat <axis = 0> (v, v)", []),
+    ],
+)  # fmt: skip
+def test_errors_in_the_first_iteration_of_a_loop_are_found(nodes: str, expected: list[str]) -> None:
+    """An unknown shape of the next iteration must not hide the error that is its cause."""
+    source = text(
+        LOOP.replace("NODES", nodes),
+        inputs="float[3] x, float[4] w, int64 n, bool c",
+        outputs="float[M] y",
+        opsets='"": 21, "d": 1',
+        rest='<domain: "d", opset_import: ["": 21]>\nf (a, b) => (r) { r = Add (a, b) }\n',
+    )
+    assert [item.code for item in errors(onnxtext.check(source))] == expected
+
+
 def test_a_file_of_external_data_is_looked_up_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

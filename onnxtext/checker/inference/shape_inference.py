@@ -20,7 +20,7 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import control_flow_types as inner
-from onnxtext.checker.inference.control_flow_types import Outputs
+from onnxtext.checker.inference.control_flow_types import Outputs, has_untyped_output
 from onnxtext.checker.inference.environment import (
     ShapeEnvironment,
     declared_types,
@@ -56,14 +56,13 @@ _UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested
 _MAX_REPEATED = 2_000
 """Maximum number of repeated node visits, in addition to four for each node of the model."""
 
-_Inputs = list[Type | None]
-"""The types of a node's inputs; None if unknown or omitted."""
+_Inputs = list[Type | None]  # the types of a node's inputs; None if unknown or omitted
 
 
 class ShapeInference(ScopeWalk[ShapeEnvironment]):
     """Infers the types of all values, with shapes, in one walk over a model.
 
-    `visits` lacks the visits that report no findings, such as repeated visits of loop bodies.
+    `visits` lacks the repeated visits of loop bodies, and those of shape rules.
 
     Attributes:
         callers: maps `id(environment)` of each visited function body to the first call that used
@@ -82,7 +81,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self._rule = cache_by_id(partial(shape_rule, subject.options.tables, self._targets))
         self._active: list[Scope] = []  # the shape rules that are being applied
         self._reported: set[tuple[int, int]] = set()
-        self._quiet = False  # if True, visits report no findings
+        self._quiet = 0  # 1 in a repeated visit of a body; 2 in its nested graphs: no findings
         # Limits repeated visits: their number grows exponentially with the nesting depth of loops.
         self._budget = _MAX_REPEATED + 4 * subject.node_count
         # The outputs of a node with an error are unknown, which prevents cascading errors.
@@ -182,7 +181,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         code: str = "",
     ) -> None:
         key = id(node), number
-        if key not in self._reported and not self._quiet:
+        if key not in self._reported and self._quiet < 2:
             self._reported.add(key)
             self.findings.append(Finding(code or "shape-mismatch", message, places, help=help))
 
@@ -230,7 +229,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         values = [environment.value(name) if name else None for name in node.inputs]
 
         def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
-            before, self._quiet = self._quiet, self._quiet or quiet
+            before, self._quiet = self._quiet, 2 if self._quiet else int(quiet)
             self._budget -= (1 + len(body.nodes)) if quiet else 0
             inner_types = self._scope(body, input_types, environment, environment.parameters)
             self._quiet = before
@@ -312,7 +311,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         if isinstance(answer, tuple):
             return answer
         named = [type for type, name in zip(inputs, node.inputs, strict=True) if name]
-        if None in named or any(inner.has_untyped_output(body, self.visits) for body in bodies):
+        unlisted = bool(bodies and self._quiet)  # `visits` lacks the visits of the bodies
+        if None in named or unlisted or any(has_untyped_output(b, self.visits) for b in bodies):
             return ()  # onnx's error may be due to the unknown type
         if not isinstance(answer, str):
             self._report_failure(node, answer)
@@ -323,7 +323,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _report_failure(self, node: Node, failure: Failure) -> None:
         """Report a failure of onnx once per node; once per model if onnx gets no more requests."""
         key = (0 if failure.kind in ("unavailable", "stopped") else id(node), -1)
-        if key not in self._reported and not self._quiet:
+        if key not in self._reported and self._quiet < 2:
             self._reported.add(key)
             self.findings.append(failure_of(failure, Place(node, ("op_type",)), node=True))
 
@@ -346,7 +346,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         rule = self._rule(signature)
         if rule is None or rule in self._active:
             return types, ()
-        before, self._quiet = self._quiet, True  # report no findings in the shape rule
+        before, self._quiet = self._quiet, 2  # report no findings in the shape rule
         self._active.append(rule)
         output_types, _ = self._call(node, rule, inputs, environment)
         self._active.pop()
