@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from onnxtext.diagnostics.fix_lines import MAX_FIX_LINES, FixLine, changed_lines
 from onnxtext.diagnostics.model import Diagnostic
@@ -115,13 +117,8 @@ class _Row:
         self._cells[column : column + len(text)] = [(character, role) for character in text]
 
     def painted(self, paint: _Paint) -> str:
-        runs: list[tuple[str, str]] = []
-        for character, role in self._cells:
-            if runs and runs[-1][1] == role:
-                runs[-1] = (runs[-1][0] + character, role)
-            else:
-                runs.append((character, role))
-        return "".join(paint(text, role) for text, role in runs)
+        runs = groupby(self._cells, itemgetter(1))
+        return "".join(paint("".join(cell[0] for cell in cells), role) for role, cells in runs)
 
 
 def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:

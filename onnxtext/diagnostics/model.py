@@ -137,6 +137,10 @@ def _without_middle(match: re.Match[str]) -> str:
     return name if is_short or not match[1] else f"{name[:81]}…{name[-41:]}"
 
 
+def _shorten(message: str) -> str:
+    return _NAME.sub(_without_middle, message)
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """An error, a warning or a hint about a text or a binary.
@@ -144,7 +148,7 @@ class Diagnostic:
     Attributes:
         code: stable code, such as `syntax-error`.
         message: the problem; must be clear without context, begin in lower case, and have no final
-            period. Long names in backticks are shortened.
+            period. Long names in backticks are shortened, here and in `labels` and `help`.
         severity: `error`, `warning`, `info`, `hint` or `note`.
         source: the text that the labels refer to; None for a diagnostic about a binary.
         labels: spans in the text; the first is the primary one.
@@ -172,9 +176,14 @@ class Diagnostic:
     subject: Subject | None = None
 
     def __post_init__(self) -> None:
-        """Shorten long names and tokens in the message."""
+        """Shorten long names and tokens in the message, the labels and the help."""
         if len(self.message) > _LONGEST_NAME:
-            object.__setattr__(self, "message", _NAME.sub(_without_middle, self.message))
+            object.__setattr__(self, "message", _shorten(self.message))
+        if self.help is not None and len(self.help) > _LONGEST_NAME:
+            object.__setattr__(self, "help", _shorten(self.help))
+        if any(len(label.message) > _LONGEST_NAME for label in self.labels):
+            labels = tuple([Label(label.span, _shorten(label.message)) for label in self.labels])
+            object.__setattr__(self, "labels", labels)
 
     @property
     def file_name(self) -> str | None:

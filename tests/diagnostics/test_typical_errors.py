@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import onnxtext
-from onnxtext.diagnostics import Diagnostic
+from onnxtext.diagnostics import Diagnostic, full
 from tests.diagnostics.found import syntax_errors
 
 H = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
@@ -405,6 +407,16 @@ def test_messages_truncate_long_names(text: str) -> None:
     found = onnxtext.check(text % ("n" * 100_000))
     assert found
     assert max(len(str(item)) for item in found) < 1000
+
+
+def test_labels_and_helps_truncate_long_names() -> None:
+    size = "n" * 1_000_000
+    text = f"<ir_version: 10, opset_import: [21]>\ng (float[{size}] x) => (float[{size}, 2] y) "
+    (found,) = onnxtext.check(f"{text}{{ y = Neg (x) }}\n")
+    assert found.code == "shape-mismatch"
+    started = time.process_time()
+    assert len(full.render(found)) < 3000
+    assert time.process_time() - started < 2
 
 
 def test_messages_keep_the_text_between_names() -> None:
