@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -138,6 +139,9 @@ _TABLE = (
 )  # fmt: skip
 
 
+_EQUATION = re.compile(r"{0}(?:,{0})*(?:->{0})?".format(r"[A-Za-z]*(?:\.{3}[A-Za-z]*)?"))
+"""Matches an equation of `Einsum` without spaces."""
+
 _TITLES = frozenset(_ACTIVATIONS.title().split())
 
 _TARGETS: Mapping[str, tuple[tuple[object, ...], frozenset[int], str]] = {
@@ -179,6 +183,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             cached = listed.get(id(target))
             if cached is None:
                 cached = listed[id(target)] = _listed_values(target)
+            if target.name == "Einsum" and not target.domain:
+                yield from _malformed(node)
             if cached:
                 yield from _unlisted(node, target, cached)
 
@@ -228,6 +234,21 @@ def _unknown(entry: _Listed, place: Place, text: str) -> Finding:
         severity="warning" if _loads(node, entry, text) else None,
         repair=Repair("respell", node, (f'"{text}"', f'"{suggestion}"')) if suggestion else None,
     )
+
+
+def _malformed(node: Node) -> Iterator[Finding]:
+    """Find an equation of `Einsum` that is malformed: onnx's inference hangs on most of them."""
+    equation = attribute_value(node.attributes, "equation")
+    if isinstance(equation, bytes):
+        text = equation.decode("utf-8", "backslashreplace")
+        if not _EQUATION.fullmatch(text.replace(" ", "")):
+            index = [attribute.name for attribute in node.attributes].index("equation")
+            yield Finding(
+                "attribute-value-unknown",
+                f"the equation of `Einsum` is malformed: {quote(text)}",
+                (Place(node, ("attributes", index, "value")),),
+                help="write letters and at most one `...` for each input, as in `...ij,jk->...ik`",
+            )
 
 
 def _without_effect(node: Node, index: int) -> Iterator[Finding]:

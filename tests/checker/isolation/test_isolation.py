@@ -27,7 +27,7 @@ CASES = {
     "einsum-loop": (
         19,
         "float[3, 3, 3] x, float[3, 3, 3] w",
-        'a = Einsum <equation = "......ii,...jj->...ij"> (x, w)',
+        'a = l.Einsum <equation = "......ii,...jj->...ij"> (x, w)',
     ),
     "gathernd-segfault": (
         12,
@@ -40,13 +40,21 @@ CASES = {
         "a, m, v = LayerNormalization <axis = 9223372036854775807> (x, w)",
     ),
 }
+FUNCTION = """\
+<domain: "l", opset_import: [19]>
+Einsum <equation> (x, w) => (a) { a = Einsum <equation: string = @equation> (x, w) }
+"""
+"""A function whose body hides the equation from the rule about malformed equations."""
 CALM = "<ir_version: 10, opset_import: [18]> g (float[2] x) => (float[2] y) { y = Relu (x) }"
 
 
 def bomb(name: str) -> str:
     opset, inputs, nodes = CASES[name]
-    header = f"<ir_version: 10, opset_import: [{opset}]>"
-    return f"{header}\ng ({inputs}, float[2] c) => (float[3] z) {{\n  {nodes}\n  z = Relu (c)\n}}\n"
+    header, rest = f"<ir_version: 10, opset_import: [{opset}]>", ""
+    if "l." in nodes:
+        header, rest = header.replace("]", ', "l": 1]'), FUNCTION
+    graph = f"g ({inputs}, float[2] c) => (float[3] z) {{\n  {nodes}\n  z = Relu (c)\n}}\n"
+    return f"{header}\n{graph}{rest}"
 
 
 def calls(count: int, body: str = "b = l.F{0} (a)\n  c = l.F{0} (b)") -> str:

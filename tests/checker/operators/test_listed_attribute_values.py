@@ -70,6 +70,12 @@ FOUND = {
     'Resize <nearest_mode = "round"> (x, , scales)': "error",
     'Resize <mode = "linear", nearest_mode = "round"> (x, , scales)': "warning",
     'Gelu <approximate = "erf"> (x)': "warning",
+    'Einsum <equation = "...a...->a"> (x)': "error",  # onnx's inference hangs on it
+    'Einsum <equation = "ab..->a"> (m)': "error",
+    'Einsum <equation = "ab-"> (m)': "error",
+    'Einsum <equation = "a b -> ba"> (m)': None,
+    'Einsum <equation = "...a,ab->..."> (m, m)': None,
+    'Einsum <equation = ",..."> (axis, m)': None,
     f'{ML}Normalizer <norm = "l2"> (m)': "error",
     f"{ML}CastMap <max_map = 0> (map)": "warning",
     f"{ML}LinearRegressor <coefficients = [1.0], targets = 0> (m)": "error",
