@@ -307,6 +307,28 @@ def test_outputs_of_unknown_operators_may_have_the_right_type(place: str) -> Non
     assert not errors(onnxtext.check(source))
 
 
+ANY_RANK = {
+    "the product of queries and keys": "float[1, 2, 2, 2] y, , , float[1, 2, 2, 2] z = "
+    "Attention <qk_matmul_output_mode = 3> (x, k, u)",
+    "a query": "float[1, 2, 2, 2] y = ai.onnx.preview.FlexAttention (u, k, k)",
+    "a branch that onnx does not infer": "y = If (c) <then_branch = t () => (float[] p) "
+    "{ p = GroupNormalization <num_groups = 2> (x, one, one) }, else_branch = e () => (q) "
+    "{ q = GroupNormalization <num_groups = 2> (x, one, one) }>",
+}
+
+
+@pytest.mark.parametrize("place", ANY_RANK)
+def test_unknown_ranks_may_be_right(place: str) -> None:
+    source = text(
+        f"u = Reshape (x, sizes)\n{ANY_RANK[place]}\no = Neg (x)",
+        inputs="float[1, 2, 2, 2] x, float[1, 2, 2, 2] k, int64[?] sizes, bool c",
+        outputs="float[1, 2, 2, 2] o",
+        values="float[2] one = {1, 1},",
+        opsets='23, "ai.onnx.preview": 1',
+    )
+    assert not errors(onnxtext.check(source))
+
+
 def test_the_number_of_sizes_of_a_resize_may_be_unknown() -> None:
     """onnx does not propagate `end` through `Identity`, and assumes that there are no sizes."""
     source = text(

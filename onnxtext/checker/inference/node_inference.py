@@ -141,6 +141,10 @@ class NodeInference:
             return answer
         encoded = dict(zip(answer[::2], answer[1::2], strict=False))
         found = tuple([self._decode_type(encoded.get(to_bytes(name))) for name in node.outputs])
+        if node.op_type == "Attention" and None in [
+            getattr(types.get(name), "shape", None) for name in node.inputs[:3]
+        ]:  # onnx infers too low a rank for the product of queries and keys
+            return tuple(map(without_shape, found))
         unknown = any(name and types[name] is None for name in node.inputs[1:])
         return _correct_types(signature, node, found, unknown)
 

@@ -6,6 +6,7 @@ A failure is, for example, a crash or a timeout of the process that runs onnx.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from onnxtext.ast.types import Type
@@ -130,16 +131,23 @@ def code_of(error: str) -> str:
 
 
 def is_due_to_unknown(error: str, inputs: Sequence[Type | None]) -> bool:
-    """Whether the cause of an error message of onnx is an unknown type or number of elements.
+    """Whether the cause of an error message of onnx is an unknown type, rank or number of elements.
 
     `inputs` are the types of the node's inputs.
     """
-    if "to have type but instead is null" in error or "Invalid tensor data type 0." in error:
+    if _UNKNOWN_TYPE.search(error):
         return True
+    # If the rank of an input of `FlexAttention` is unknown, onnx assumes that it is 0.
+    if "FlexAttention requires rank-4" in error:
+        return None in [getattr(type, "shape", None) for type in inputs[:3]]
     # If the number of the sizes of a `Resize` is unknown, onnx assumes that it is 0.
     return "of input 'sizes' (0)" in error and getattr(inputs[3], "shape", None) != (0,)
 
 
+_UNKNOWN_TYPE = re.compile(
+    "to have type but instead is null|Invalid tensor data type 0[.]"
+    "|Mismatched type: inferred=(0 |.* declared=0)"
+)
 _VERBS = {
     "crash": "crashes",
     "time": "does not end",
