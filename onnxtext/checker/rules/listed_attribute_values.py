@@ -67,9 +67,17 @@ _NUMBER = range(_NEWEST)
 _POSITIVE = range(1, _NEWEST)
 _ODD = range(1, _NEWEST, 2)
 
+_TYPED = """
+    Bernoulli EyeLike RandomNormal RandomNormalLike RandomUniform RandomUniformLike SequenceEmpty
+"""
+_SIGNALS = "BlackmanWindow HammingWindow HannWindow MelWeightMatrix"
+
 _TABLE = (
     _Listed(_WINDOWS, "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
     _Listed("Attention", "qk_matmul_output_mode", range(4), None),
+    _Listed("BitCast Cast", "to", _POSITIVE),
+    _Listed(_TYPED, "dtype", _POSITIVE),
+    _Listed(_SIGNALS, "output_datatype", _POSITIVE),
     _Listed("BitShift", "direction", "LEFT RIGHT"),
     _Listed("Cast", "round_mode", "down nearest up"),
     _Listed("Cast CastLike QuantizeLinear", "saturate", _FLAG, None),
