@@ -29,6 +29,8 @@ y = Col2Im {}(x, i, b)\
 """
 RESHAPED = "s = Constant <value_ints = [0, 8]> ()\ny = Reshape <allowzero = 1> (x, s)"
 DEFORMED = "float[1, 1, 4, 4] x, float[1, 1, 3, 3] w"
+TARGETS = "t = Constant <value_ints = [0, 4]> ()"
+POSITIONS = "i = Constant <value = int64[1, 2] [0, 50]> ()"
 HEADS = "float[2, 3, 8] x, float[2, 3, 2] c"
 
 Case = tuple[str, str, int]
@@ -44,6 +46,8 @@ WRONG: dict[Case, str] = {
         "`past_key` is given, but `past_value` is missing",
     ("y = Attention (q, q, q, , , p)", "float[1, 2, 4, 8] q, float[1, 2, 3, 8] p", 23):
         "`past_value` is given, but `past_key` is missing",
+    ("y = Attention (q, q, q, , , , n)", "float[2, 2, 4, 8] q, int64[3] n", 24):
+        "the size of `n` is 3, but the batch size is 2",
     ("y = BlackmanWindow (n)", "int64[2] n", 17): "`n` must have one element",
     (COLUMNS.format(""), "float[1, 5, 4] x", 18): "a multiple of the block size (4 elements)",
     (COLUMNS.format(""), "float[1, 4, 5] x", 18): "is 5, but the number of blocks that fit is 4",
@@ -171,6 +175,18 @@ WRONG: dict[Case, str] = {
         "dimension 2 of `u` is 5, but dimension 2 of `x` is only 3",
     ("y = Upsample <scales = [1.0, 0.5]> (x)", "float[4, 4] x", 7):
         "a scale is 0.5, but scales must be at least 1",
+    ("y = Pad (x, p, , a)", "float[1, 3, 4, 5] x, int64[2] p, int64[4] a", 18):
+        "the number of pads is 2, but twice the number of axes is 8",
+    (f"{SCALES}\ny = Resize <{CROP}> (x, r, s)", "float[1, 1, 2, 2] x, float r", 13):
+        "`r` has 0 dimensions, but the operator needs 1",
+    (f"{TARGETS}\ny = NegativeLogLikelihoodLoss (x, t)", "float[2, 4] x", 13):
+        "`t` has the element 4, but the number of classes is 4",
+    (f"{TARGETS}\ny = SoftmaxCrossEntropyLoss (x, t)", "float[2, 4] x", 13):
+        "`t` has the element 4, but the number of classes is 4",
+    (f"{POSITIONS}\ny = RotaryEmbedding (x, c, c, i)", "float[1, 4, 2, 4] x, float[50, 2] c", 23):
+        "`i` has the element 50, but dimension 0 of `c` is 50",
+    ("t = Constant <value_ints = [0]> ()\ny = Slice (x, s, s, s, t)", "float[4] x, int64[1] s", 13):
+        "a step is 0",
 }  # fmt: skip
 """By case, a part of the message of the finding."""
 
@@ -191,6 +207,8 @@ RIGHT: tuple[Case, ...] = (
     ("s = Constant <value_ints = [2, 1, 4, 4]> ()\ny = AffineGrid (x, s)", "float[2, 2, 3] x", 20),
     ("y, k, v = Attention (q, q, q, , p, p)", "float[1, 2, 4, 8] q, float[1, 2, 3, 8] p", 23),
     ("y = BlackmanWindow (n)", "int64[1] n", 17),
+    (f"{TARGETS}\ny = NegativeLogLikelihoodLoss <ignore_index = 4> (x, t)", "float[2, 4] x", 13),
+    (f"{TARGETS}\ny = SoftmaxCrossEntropyLoss (x, t)", "float[2, 5] x", 13),
     (COLUMNS.format(""), "float[1, 4, 4] x", 18),
     (COLUMNS.format("<pads = [1, 0, 1, 0]> "), "float[1, 4, 8] x", 18),
     ("a = Constant <value_int = -2> ()\ny = CumSum (x, a)", "float[2, 2] x", 14),
@@ -272,8 +290,9 @@ def test_right_nodes_have_no_findings(case: Case) -> None:
     assert not problems(model(case))
 
 
-WITHOUT_SIZES = ("num_heads = 0", "Attention", "->ii", "GridSample", "LRN", "MeanVariance", "Range",
-                 "Resize (x, , ", "_directions", "SplitToSequence", "Upsample")  # fmt: skip
+WITHOUT_SIZES = ("num_heads = 0", "q, , p)", ", , p)", "s, t)", "->ii", "GridSample", "LRN",
+                 "MeanVariance", "Range", "Resize (x, , ", "_directions", "SplitToSequence",
+                 "Upsample")  # fmt: skip
 """Parts of cases that are wrong for any sizes of the inputs."""
 
 

@@ -215,6 +215,19 @@ class OperatorCall:
         """Require the last dimension of an input to be `size`; messages call the size `name`."""
         self.equal(self.dim(index, -1), size, f"the last dimension of {{{index}}}", name)
 
+    def require_below(
+        self, index: int, size: Extent, name: str, *, but: tuple[int, ...] = ()
+    ) -> None:
+        """Require the known elements of an input to be indices below `size`, which has the `name`.
+
+        Elements in `but`, and negative ones, which some runtimes count from the end, are allowed.
+        """
+        value = self.value(index)
+        for item in value.items if value is not None and isinstance(size, int) else ():
+            if isinstance(item, int) and item >= size and item not in but:
+                self.reject(f"{{{index}}} has the element {item}, but {name} is {size}")
+                return
+
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
         """Require an input to have the shape `expected`; messages call an expected size `name`."""
         shape = self.shape(index)

@@ -86,6 +86,7 @@ def standard_attention(call: OperatorCall) -> Shapes:
         return next((size for _, size in sizes if isinstance(size, int)), known_size)
 
     batch = common(0, "batch size", 0, 1, 2, 4, 5)
+    call.equal(call.dim(6, 0), batch, "the size of {6}", "the batch size")
     groups = common(1, "number of heads", 1, 2, 4, 5)
     total = common(2, "number of tokens", 1, 2)
     before = common(2, "number of tokens", 4, 5)

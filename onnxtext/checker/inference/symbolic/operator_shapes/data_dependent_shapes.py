@@ -189,9 +189,8 @@ def resize(call: OperatorCall) -> SymbolicShape:
     least = min([size for size in given or () if isinstance(size, int)], default=0)
     if least < 0 and not scaled:
         call.reject(f"a size is {least}, but sizes must not be negative")
-    regions = call.shape(1) if crops and may_have_sizes else None
-    if regions is not None and len(regions) == 1:
-        call.equal(regions[0], 2 * len(axes), "the size of {1}", "twice the number of axes")
+    if crops and may_have_sizes:
+        call.require_vector(1, 2 * len(axes), "twice the number of axes")
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
     dims = list(shape)

@@ -177,6 +177,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
             call.require_last(index, size // 2, f"half of {size_name}")
     if call.has_rank(3, 2):
         _require_positions(call, 3, positions)
+        call.require_below(3, call.dim(1, 0), "dimension 0 of {1}")
 
 
 def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
@@ -210,11 +211,13 @@ def _scan(call: OperatorCall) -> None:
 
 
 def _slice(call: OperatorCall) -> None:
-    """Require the starts, ends, axes and steps of `Slice` to have the same length.
+    """Require the starts, ends, axes and steps of `Slice` to have the same length; reject step 0.
 
     If these lists are known, the inference of the output shape checks their lengths. It also reads
     starts and ends with symbolic elements, and treats empty axes and steps as omitted.
     """
+    if 0 in (call.integers("steps", 4) or ()):
+        call.reject("a step is 0")
     first = call.shape(1)
     for index in (2, 3, 4):
         value = call.value(index)

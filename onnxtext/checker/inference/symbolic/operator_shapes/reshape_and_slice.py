@@ -253,9 +253,6 @@ def slice_(call: OperatorCall) -> SymbolicShape:
     if not len(starts) == len(ends) == len(axes) == len(steps):
         call.reject("starts, ends, axes and steps have different lengths")
         return (None,) * len(shape)
-    if 0 in steps:
-        call.reject("a step is 0")
-        return (None,) * len(shape)
     resolved_axes = call.axes(axes, len(shape))
     if resolved_axes is None:
         return None
@@ -362,8 +359,9 @@ def pad(call: OperatorCall) -> SymbolicShape:
     if shape is None:
         return None
     axes = call.integers("axes", 3) if call.has_input(3) else tuple(range(len(shape)))
-    if pads is not None and axes is not None:
-        call.equal(len(pads), 2 * len(axes), "the number of pads", "twice the number of axes")
+    count = call.dim(3, 0) if axes is None else len(axes)
+    if pads is not None and isinstance(count, int):
+        call.equal(len(pads), 2 * count, "the number of pads", "twice the number of axes")
     if pads is None or axes is None or len(pads) != 2 * len(axes):
         return (None,) * len(shape)
     if call.axes(axes, len(shape)) is None:
