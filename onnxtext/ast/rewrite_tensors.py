@@ -10,7 +10,7 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.visit import large_values, list_graphs, rich_lists
+from onnxtext.ast.visit import large_lists, large_values, list_graphs
 
 
 class Rewriter:
@@ -21,8 +21,7 @@ class Rewriter:
 
     Attributes:
         max_small_elements: the maximum size of data to skip. `large_values` describes which
-            initializers are skipped. The attributes of a node are skipped if `rich_lists`, called
-            with this maximum, leaves them out.
+            initializers are skipped, and `large_lists` the nodes whose attributes are skipped.
     """
 
     max_small_elements = -1
@@ -72,7 +71,7 @@ class Rewriter:
                 graph.attributes = self.parameters(graph)
         changed: dict[int, tuple[Attribute, ...]] = {}
         # Keep the lists alive in a variable: a new list could get the `id()` of a freed list.
-        lists = rich_lists(nodes, self.max_small_elements)
+        lists = large_lists(nodes, self.max_small_elements)
         for attributes in lists:
             rewritten = tuple([self.attribute(item) for item in attributes])
             if not all(map(is_, rewritten, attributes)):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TypeVar
@@ -14,9 +13,10 @@ from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     Floats,
     RawData,
+    Tensor,
     TypedData,
 )
-from onnxtext.ast.types import TensorType
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -34,21 +34,16 @@ def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     )
 
 
-def rich_lists(
-    nodes: Iterable[Node], max_size: int = sys.maxsize
-) -> Sequence[tuple[Attribute, ...]]:
+def rich_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
     """Return the lists of `attribute_lists` in which at least one attribute is not plain.
 
-    The value of a plain attribute is a number, a string of at most `max_size` bytes, or a list of
-    at most `max_size` such values.
+    The value of a plain attribute is a number, a string, or a list of numbers or strings.
     """
     if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("ast.visit").rich_lists(nodes, max_size)
+        result: list[tuple[Attribute, ...]] = core_module("ast.visit").rich_lists(nodes)
         return result
     return [
-        attributes
-        for attributes in attribute_lists(nodes)
-        if not all(_is_plain(item, max_size) for item in attributes)
+        attributes for attributes in attribute_lists(nodes) if not all(map(_is_plain, attributes))
     ]
 
 
@@ -68,7 +63,7 @@ def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def _is_named_number(attribute: Attribute) -> bool:
-    if not _is_plain(attribute, sys.maxsize) or not attribute.name or attribute.type is None:
+    if not _is_plain(attribute) or not attribute.name or attribute.type is None:
         return False
     value = attribute.value
     return bytes not in map(_class_of, value if type(value) is tuple else (value,))
@@ -77,15 +72,38 @@ def _is_named_number(attribute: Attribute) -> bool:
 _class_of: Callable[[object], type] = type
 
 
-def _is_plain(attribute: Attribute, max_size: int) -> bool:
+def _is_plain(attribute: Attribute) -> bool:
     if type(attribute) is not Attribute:
         return False
     value = attribute.value
-    items = value if type(value) is tuple else (value,)
-    sized = [value, *items] if type(value) is tuple else items
-    return all(type(item) in PLAIN_VALUES for item in items) and not any(
-        len(item) > max_size for item in sized if isinstance(item, (tuple, bytes, Floats))
-    )
+    return all(type(item) in PLAIN_VALUES for item in (value if type(value) is tuple else (value,)))
+
+
+def large_lists(nodes: Iterable[Node], max_elements: int) -> Sequence[tuple[Attribute, ...]]:
+    """Return the lists of `attribute_lists` in which at least one attribute is not small.
+
+    The value of a small attribute is a number, a string of at most `max_elements` bytes, a tensor
+    with few elements (see `large_values`), or a list of at most `max_elements` such values.
+    """
+    if core() == "native":
+        module = core_module("ast.visit")
+        result: list[tuple[Attribute, ...]] = module.large_lists(nodes, max_elements)
+        return result
+    return [
+        attributes
+        for attributes in attribute_lists(nodes)
+        if not all(type(i) is Attribute and _is_small(i.value, max_elements) for i in attributes)
+    ]
+
+
+def _is_small(value: object, max_elements: int) -> bool:
+    if type(value) is tuple:
+        return len(value) <= max_elements and all(_is_small(item, max_elements) for item in value)
+    if type(value) is Tensor:
+        return _is_small_data(value.type, value.data, max_elements)
+    if type(value) is bytes or type(value) is Floats:
+        return len(value) <= max_elements
+    return type(value) in PLAIN_VALUES
 
 
 def attribute_forms(
@@ -143,18 +161,19 @@ def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[Val
         result: list[ValueInfo] = core_module("ast.visit").large_values(values, max_elements)
         return result
     return [
-        value for value in values if value.data is not None and not _is_small(value, max_elements)
+        value
+        for value in values
+        if value.data is not None and not _is_small_data(value.type, value.data, max_elements)
     ]
 
 
-def _is_small(value: ValueInfo, max_elements: int) -> bool:
-    data = value.data
+def _is_small_data(type_: Type | None, data: object, max_elements: int) -> bool:
     if type(data) is TypedData:
         return len(data.entries) <= 4 * max_elements
-    if type(data) is not RawData or type(value.type) is not TensorType:
+    if type(data) is not RawData or type(type_) is not TensorType:
         return False
-    element = ELEMENTS.get(value.type.element)
-    return element is not None and 8 * len(data.data) <= max_elements * element.bits
+    bits = ELEMENTS[type_.element].bits if type_.element in ELEMENTS else 0
+    return bits > 0 and 8 * len(data.data) <= max_elements * bits
 
 
 def walk_graphs(root: Model | Fragment | Graph | Function | Node) -> Iterator[Graph | Function]:

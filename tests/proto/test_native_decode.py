@@ -269,9 +269,9 @@ def test_both_cores_find_the_same_non_numeric_lists(name: str) -> None:
         for value in (1, b"s", (1, 2), (b"s",), Float32(0), Reference("r"), None)
     ]
     functions: list[Callable[[list[Node]], Sequence[tuple[Attribute, ...]]]] = [
-        partial(visit.rich_lists, max_size=size) for size in (-1, 0, 1, 2, 32, sys.maxsize)
+        partial(visit.large_lists, max_elements=size) for size in (-1, 0, 1, 2, 32, sys.maxsize)
     ]
-    for listed in [*functions, visit.non_numeric_lists]:
+    for listed in [*functions, visit.rich_lists, visit.non_numeric_lists]:
         found = list(listed([*nodes, *odd]))
         with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: compiled parts of `onnxtext.ast` and `checker.inference.kind_facts`."""
-from cpython.pyport cimport PY_SSIZE_T_MAX
-
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, FUNCTION, GRAPH, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_MODEL, OF_NODE, OF_VALUE,
-    VALUE_INFO, get, graph_part, model_part, replace,
+    ATTRIBUTE, FUNCTION, GRAPH, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_MODEL, OF_NODE, OF_TENSOR,
+    OF_TENSOR_TYPE, OF_VALUE, RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, data_of,
+    get, graph_part, model_part, replace, value_part,
 )
 
 from onnxtext.ast.model import Function, Graph
-from onnxtext.ast.types import TensorType
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, RawData, Reference, TypedData
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, Reference
 from onnxtext.tensor.element_types import ELEMENTS
+
+cdef dict BITS = {name: element.bits for name, element in ELEMENTS.items()}
 
 
 def attribute_lists(nodes):
@@ -25,25 +25,17 @@ def attribute_lists(nodes):
     return list(found.values())
 
 
-def rich_lists(nodes, Py_ssize_t max_size=PY_SSIZE_T_MAX):
+def rich_lists(nodes):
     """Return what `onnxtext.ast.visit.rich_lists` returns."""
-    return [
-        attributes
-        for attributes in attribute_lists(nodes)
-        if not is_plain(attributes, True, max_size)
-    ]
+    return [item for item in attribute_lists(nodes) if not is_plain(item, True)]
 
 
 def non_numeric_lists(nodes):
     """Return what `onnxtext.ast.visit.non_numeric_lists` returns."""
-    return [
-        attributes
-        for attributes in attribute_lists(nodes)
-        if not is_plain(attributes, False, PY_SSIZE_T_MAX)
-    ]
+    return [item for item in attribute_lists(nodes) if not is_plain(item, False)]
 
 
-cdef bint is_plain(attributes, bint strings, Py_ssize_t max_size) except -1:
+cdef bint is_plain(attributes, bint strings) except -1:
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:
             return False
@@ -55,18 +47,52 @@ cdef bint is_plain(attributes, bint strings, Py_ssize_t max_size) except -1:
         ):
             return False
         if type(value) is tuple:
-            if len(<tuple>value) > max_size:
-                return False
             for item in <tuple>value:
-                if type(item) not in PLAIN_VALUES:
-                    return False
-                if type(item) is bytes and (not strings or len(<bytes>item) > max_size):
+                if type(item) not in PLAIN_VALUES or (not strings and type(item) is bytes):
                     return False
         elif type(value) not in PLAIN_VALUES:
             return False
-        elif (type(value) is bytes or type(value) is Floats) and len(value) > max_size:
-            return False
     return True
+
+
+def large_lists(nodes, Py_ssize_t most):
+    """Return what `onnxtext.ast.visit.large_lists` returns."""
+    cdef list result = []
+    for attributes in attribute_lists(nodes):
+        for attribute in attributes:
+            if type(attribute) is not ATTRIBUTE or not is_small(
+                get(attribute, OF_ATTRIBUTE.value), most
+            ):
+                result.append(attributes)
+                break
+    return result
+
+
+cdef bint is_small(value, Py_ssize_t most) except -1:
+    """Whether the value of an attribute is small; see `onnxtext.ast.visit.large_lists`."""
+    if type(value) is tuple:
+        if len(<tuple>value) > most:
+            return False
+        for item in <tuple>value:
+            if not is_small(item, most):
+                return False
+        return True
+    if type(value) is TENSOR:
+        return is_small_data(get(value, OF_TENSOR.type), get(value, OF_TENSOR.data), most)
+    if type(value) is bytes or type(value) is Floats:
+        return len(value) <= most
+    return type(value) in PLAIN_VALUES
+
+
+cdef bint is_small_data(kind, data, Py_ssize_t most) except -1:
+    """Whether the data of a tensor is small; see `onnxtext.ast.visit.large_values`."""
+    cdef Py_ssize_t bits
+    if type(data) is TYPED_DATA:
+        return (len(data.entries) + 3) // 4 <= most
+    if type(data) is not RAW_DATA or type(kind) is not TENSOR_TYPE:
+        return False
+    bits = BITS.get(get(kind, OF_TENSOR_TYPE.element), 0)
+    return bits and (8 * len(data.data) + bits - 1) // bits <= most  # a product might overflow
 
 
 def count_domains(nodes):
@@ -188,27 +214,14 @@ cdef bint have_metadata(list values) except -1:
 
 
 def large_values(values, Py_ssize_t most):
-    """Return the initializers, except those with at most `most` elements.
-
-    It is the compiled part of `onnxtext.ast.visit.large_values`.
-    """
+    """Return what `onnxtext.ast.visit.large_values` returns."""
     cdef list result = []
-    cdef Py_ssize_t bits = 0
-    last = None
     for value in values:
-        data = value.data
-        if data is None:
-            continue
-        if data.__class__ is RawData:
-            if value.type is not last:
-                last = value.type
-                element = ELEMENTS.get(last.element) if last.__class__ is TensorType else None
-                bits = -1 if element is None else element.bits
-            if bits >= 0 and 8 * len(data.data) <= most * bits:
-                continue
-        elif data.__class__ is TypedData and len(data.entries) <= 4 * most:
-            continue
-        result.append(value)
+        data = data_of(value)
+        if data is not None and not is_small_data(
+            value_part(value, OF_VALUE.type, "type"), data, most
+        ):
+            result.append(value)
     return result
 
 
