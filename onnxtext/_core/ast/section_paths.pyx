@@ -59,13 +59,11 @@ cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
 cdef int add_nodes(list result, list nodes, tuple prefix, bint tied) except -1:
     """Add the nodes with metadata or decorators, and the graphs in nodes with their parts."""
     cdef list wanted = [node for node in nodes if is_described(node) or has_graphs(node)]
-    cdef dict counts = {}, labels = {}
+    cdef dict counts = None, labels = {}
     cdef bint is_tied, is_label
     if not wanted:
         return 0
     for node in nodes:
-        name = first_output(node)
-        counts[name] = name not in counts
         label = get(node, OF_NODE.name) if type(node) is NODE else node.name
         if label:
             labels[label] = label not in labels
@@ -73,6 +71,11 @@ cdef int add_nodes(list result, list nodes, tuple prefix, bint tied) except -1:
         name = get(node, OF_NODE.name) if type(node) is NODE else node.name
         is_label, is_tied = name and labels[name] is True, tied
         if not is_label:
+            if counts is None:
+                counts = {}
+                for other in nodes:
+                    name = first_output(other)
+                    counts[name] = name not in counts
             name = first_output(node)
             is_tied = tied and bool(name) and counts[name] is True
         path = prefix + (record(STEP, (name, None, is_label)),)
