@@ -13,9 +13,9 @@ from onnxtext._core.tensor.decimals cimport (
     write_integer,
     write_unsigned,
 )
+from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 from onnxtext._core.printer.text cimport Text
 
-from onnxtext.ast.types import TensorType
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.shortest_decimals import narrow_texts
@@ -26,7 +26,33 @@ cdef enum:
 cdef int LINE_WIDTH = WIDTH
 cdef int INDENT = len(STEP)
 
-_WIDTHS = {"float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8}
+cdef dict FIELD_WIDTHS = {
+    "float_data": 4, "double_data": 8, "int32_data": 4, "int64_data": 8, "uint64_data": 8
+}
+
+
+cdef tuple format_of(element):
+    """Return the bits of an element type, its `typed_width`, `raw` and `typed`; see `Elements`."""
+    cdef Kind raw, typed
+    cdef int width = FIELD_WIDTHS[element.field]
+    if element.kind == "complex":
+        return element.bits, 2 * width, <int>COMPLEX, <int>COMPLEX
+    if element.kind == "bool":
+        raw = typed = BOOL
+    elif element.kind == "float":
+        raw = typed = FLOAT if element.bits >= 32 else CODE
+    else:
+        raw = INTEGER if element.kind == "int" else UNSIGNED
+        typed = UNSIGNED if element.field == "uint64_data" else INTEGER
+    return element.bits, width, <int>raw, <int>typed
+
+
+# By element type; types that Python prints are left out.
+cdef dict FORMATS = {
+    _element.name: format_of(_element)
+    for _element in ELEMENTS.values()
+    if _element.bits in (2, 4, 8, 16, 32, 64, 128)
+}
 
 
 @cython.final
@@ -36,11 +62,12 @@ cdef class Elements:
         cdef Py_ssize_t size
         self.type, self.text = type, text
         self.count = -1
-        if not isinstance(type, TensorType):
+        if type.__class__ is not TENSOR_TYPE:
             return
         self.count = 1
-        for dim in type.shape or ():
-            if not isinstance(dim, int) or not 0 <= dim < 1 << 31 or self.count >> 31:
+        shape = get(type, OF_TENSOR_TYPE.shape) or ()
+        for dim in shape:
+            if dim.__class__ is not int or not 0 <= dim < 1 << 31 or self.count >> 31:
                 self.count = -1
                 break
             size = dim
@@ -51,25 +78,15 @@ cdef class Elements:
                     break
                 self.dims[self.rank] = size
                 self.rank += 1
-        self.is_scalar = not type.shape
-        element = ELEMENTS.get(type.element)
-        if element is None or element.bits not in (2, 4, 8, 16, 32, 64, 128):
+        self.is_scalar = not shape
+        found = FORMATS.get(get(type, OF_TENSOR_TYPE.element))
+        if found is None:
             return
-        self.bits = element.bits
-        self.element, self.width = element.name, max(1, element.bits // 8)
-        self.typed_width = _WIDTHS[element.field]
-        if element.kind == "float":
-            self.raw = FLOAT if self.width >= 4 else CODE
-            self.typed = self.raw
-            self.pages = [None] * 256 if self.raw == CODE else None
-        elif element.kind in ("int", "uint"):
-            self.raw = INTEGER if element.kind == "int" else UNSIGNED
-            self.typed = UNSIGNED if element.field == "uint64_data" else INTEGER
-        elif element.kind == "bool":
-            self.raw = self.typed = BOOL
-        elif element.kind == "complex":
-            self.raw = self.typed = COMPLEX
-            self.typed_width *= 2
+        self.element = get(type, OF_TENSOR_TYPE.element)
+        self.bits, self.typed_width, raw, typed = <tuple>found
+        self.raw, self.typed = <Kind><int>raw, <Kind><int>typed
+        self.width = max(1, self.bits // 8)
+        self.pages = [None] * 256 if self.raw == CODE else None
 
 
 @cython.final

@@ -9,13 +9,13 @@ from onnxtext._core.tensor.parse_literals cimport is_external_number
 from onnxtext._core.printer.numbers cimport BOOL, INTEGER, OTHER, Elements, Numbers
 from onnxtext._core.tensor.packing cimport is_packed, unpacked
 from onnxtext._core.ast.slots cimport (
-    OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA,
-    TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, get,
+    EXTERNAL_DATA, OF_EXTERNAL, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE,
+    RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, get,
 )
 from onnxtext._core.printer.text cimport Text, is_wide
 
 from onnxtext.ast.tensors_and_attributes import (
-    EXTERNAL_KEYS, Blob, ExternalData, SparseTensor, TypedBlob,
+    EXTERNAL_KEYS, Blob, SparseTensor, TypedBlob,
 )
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
@@ -186,7 +186,7 @@ cdef class ValuePrinter:
             return self._strings(get(data, OF_STRINGS), indent, budget, True)
         elif type(data) is Blob or type(data) is TypedBlob:
             return self._blob(type(data), data)
-        elif type(data) is ExternalData and self._external(data, budget):
+        elif type(data) is EXTERNAL_DATA and self._external(data, budget):
             return 0
         parts = data_parts(elements.type, data, " " * indent, budget)
         out.size -= not parts[0]
@@ -207,7 +207,7 @@ cdef class ValuePrinter:
     cdef bint _external(self, data, Py_ssize_t budget) except -1:
         """Print `external(…)` on one line; return False if Python must print the data."""
         cdef Text out = self.out
-        cdef tuple entries = data.entries
+        cdef tuple entries = get(data, OF_EXTERNAL)
         cdef Py_ssize_t mark, count = len(entries), index
         for index in range(count):
             key, value = entries[index]

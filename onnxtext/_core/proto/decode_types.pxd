@@ -3,6 +3,14 @@ from onnxtext._core.wire.reader cimport Bytes
 
 cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
-cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth)
 cdef object new_tensor_type(element, shape)
+
+
+cdef class Head:
+    """The properties of all tensors whose encodings begin with the same dims and element type."""
+    cdef object type
+    cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
+    cdef Py_ssize_t count  # of their elements
+    cdef int typed_key, bits
+    cdef bint is_bool, is_string, is_complex

@@ -3,20 +3,40 @@
 
 Functions of types return None for rare forms, which are decoded in Python.
 """
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
 
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, put
+from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, get, put
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
-from onnxtext.tensor.element_types import ELEMENT_NUMBERS
+from onnxtext.proto.decode.types_and_tensors import lift_tensor
+from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS
 
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are decoded in Python
 
+cdef int64_t LARGEST = 1 << 40  # tensors of at least this number of elements are decoded in Python
+
+cdef dict TYPED_KEYS = {
+    "float_data": TENSOR_FLOAT_DATA,
+    "int32_data": TENSOR_INT32_DATA,
+    "int64_data": TENSOR_INT64_DATA,
+    "double_data": TENSOR_DOUBLE_DATA,
+    "uint64_data": TENSOR_UINT64_DATA,
+    "string_data": 0,
+}
+# By element type: its bits, the key of its typed field, and whether it is bool, string or complex.
+cdef dict LAYOUTS = {
+    _element.name: (
+        _element.bits, TYPED_KEYS[_element.field], _element.kind == "bool",
+        _element.kind == "string", _element.kind == "complex",
+    )
+    for _element in ELEMENTS.values()
+}
 cdef dict NAMES = {number: element.name for number, element in ELEMENT_NUMBERS.items()}
 
 cdef extern from "Python.h":
@@ -135,3 +155,34 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
             inside = field.end
         dims.append(dim)
     return tuple(dims)
+
+
+@cython.final
+cdef class Head:
+    def __cinit__(self, bytes data):
+        """Decode the dims and the element type."""
+        cdef int64_t count = 1, dim
+        cdef bint is_empty = False
+        self.type = plain_head(data, 0, len(data))
+        if self.type is None:
+            self.type = lift_tensor(data)[0]
+        self.size = -1
+        layout = LAYOUTS.get(get(self.type, OF_TENSOR_TYPE.element))
+        if layout is None:
+            return
+        for item in get(self.type, OF_TENSOR_TYPE.shape):
+            dim = item
+            if not 0 <= dim < LARGEST:
+                return
+            if not dim:
+                is_empty = True
+            elif count <= (LARGEST - 1) // dim:
+                count *= dim
+            else:
+                count = LARGEST
+        bits, self.typed_key, self.is_bool, self.is_string, self.is_complex = <tuple>layout
+        if bits not in (2, 4) and bits < 8:
+            return
+        if is_empty or count < LARGEST:
+            self.count, self.bits = 0 if is_empty else count, bits
+            self.size = (self.count * self.bits + 7) // 8

@@ -10,68 +10,26 @@ from libc.string cimport memcpy
 
 from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, text_decorator
 from onnxtext._core.proto.decode_entries cimport entry_of, is_entry, is_narrow, typed_entries
-from onnxtext._core.proto.decode_types cimport copied, plain_head, text_of, type_of
+from onnxtext._core.proto.decode_types cimport Head, copied, text_of, type_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.tensor.packing cimport is_packed
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, EXTERNAL_DATA, OF_ATTRIBUTE, OF_EXTERNAL, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED,
-    OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get, make_data,
-    make_float32, plain_value_info, put, replace,
+    ATTRIBUTE, EXTERNAL_DATA, OF_ATTRIBUTE, OF_EXTERNAL, OF_RAW, OF_STRINGS, OF_TENSOR,
+    OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get,
+    make_data, make_float32, plain_value_info, put, replace,
 )
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.ast.tensors_and_attributes import Floats, Reference, SparseTensor
 from onnxtext.ast.types import SparseTensorType
-from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_tensor
-from onnxtext.tensor.element_types import ELEMENTS
+from onnxtext.proto.decode.types_and_tensors import NotCanonical
 
 cdef enum:  # the keys of packed lists that the schema declares unpacked
     PACKED_FLOATS = 0x3A
     PACKED_INTS = 0x42
     PACKED_DIMS = 0x0A
     GRAPH = 5  # `AttributeType.GRAPH`
-
-cdef dict TYPED_KEYS = {
-    "float_data": TENSOR_FLOAT_DATA,
-    "int32_data": TENSOR_INT32_DATA,
-    "int64_data": TENSOR_INT64_DATA,
-    "double_data": TENSOR_DOUBLE_DATA,
-    "uint64_data": TENSOR_UINT64_DATA,
-}
-
-
-@cython.final
-cdef class Head:
-    """The properties of all tensors whose encodings begin with the same dims and element type."""
-    cdef object type
-    cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
-    cdef Py_ssize_t count  # of their elements
-    cdef int typed_key, bits
-    cdef bint is_bool, is_string, is_complex
-
-    def __cinit__(self, bytes data):
-        """Decode the dims and the element type."""
-        self.type = plain_head(data, 0, len(data))
-        if self.type is None:
-            self.type = lift_tensor(data)[0]
-        self.size = -1
-        element = ELEMENTS.get(self.type.element)
-        if element is None or not all(0 <= dim < 1 << 40 for dim in self.type.shape):
-            return
-        self.is_string = element.kind == "string"
-        if element.bits not in (2, 4) and element.bits < 8:
-            return
-        count = 1
-        for dim in self.type.shape:
-            count *= dim
-        if count < 1 << 40:
-            self.count, self.bits = count, element.bits
-            self.size = (count * element.bits + 7) // 8
-            self.is_bool = element.kind == "bool"
-            self.is_complex = element.kind == "complex"
-            self.typed_key = TYPED_KEYS[element.field]
-
 
 @cython.final
 cdef class Values:

@@ -173,10 +173,14 @@ cdef class TypeEncoder:
         """Return the encoding parameters of tensors of a type."""
         cdef Py_ssize_t start = self.out.size
         cdef int64_t size, dim
-        number, key, width, size = FORMS[type_.element]
+        if type(type_) is TENSOR_TYPE:
+            element, shape = get(type_, OF_TENSOR_TYPE.element), get(type_, OF_TENSOR_TYPE.shape)
+        else:
+            element, shape = type_.element, type_.shape
+        number, key, width, size = FORMS[element]
         if not size:
             size = -1
-        for dim_object in type_.shape or ():
+        for dim_object in shape or ():
             if not self.integer(TENSOR_DIMS, dim_object):
                 self.out.size = start
                 return TensorForm(tensor_head(type_), 0, 0, -1)

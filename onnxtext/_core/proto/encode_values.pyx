@@ -10,14 +10,14 @@ from onnxtext._core.proto.decorators cimport Decorations, decorations_of
 from onnxtext._core.proto.encode_types cimport TensorForm, identity
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
-    OF_ATTRIBUTE, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED, OF_VALUE, RAW_DATA,
-    STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,
+    EXTERNAL_DATA, OF_ATTRIBUTE, OF_EXTERNAL, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED,
+    OF_VALUE, RAW_DATA, STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,
 )
 
 from onnxtext._core.tensor.varints import fields_of_packed, fields_of_strings
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import (
-    Attribute, Blob, DataFile, ExternalData, Float32, Floats, Reference, RepeatedList, SparseTensor,
+    Attribute, Blob, DataFile, Float32, Floats, Reference, RepeatedList, SparseTensor,
     Tensor, TypedBlob,
 )
 from onnxtext.ast.typed_blobs import expand_repetition
@@ -263,7 +263,7 @@ cdef class ValueEncoder(TypeEncoder):
                     data = self.resolved(value, data)
             if (
                 added is not None and added.denotation is None
-                and not (added.is_located and type(data) is ExternalData)
+                and not (added.is_located and type(data) is EXTERNAL_DATA)
             ):
                 start = out.open(GRAPH_INITIALIZER)
                 kind = get(value, OF_VALUE.type)
@@ -318,7 +318,7 @@ cdef class ValueEncoder(TypeEncoder):
             held = get(data, OF_RAW if raw else OF_TYPED)
             if len(held) > SMALL:
                 return False
-        elif kind is not STRING_DATA and kind is not ExternalData and kind is not A_BLOB:
+        elif kind is not STRING_DATA and kind is not EXTERNAL_DATA and kind is not A_BLOB:
             return False
         form = self.forms.get(identity(type_))
         if form is None:
@@ -332,7 +332,7 @@ cdef class ValueEncoder(TypeEncoder):
             raw = len(held) == form.size
         if kind is A_BLOB and not raw:
             return False
-        if kind is STRING_DATA or kind is ExternalData:
+        if kind is STRING_DATA or kind is EXTERNAL_DATA:
             out.add_bytes(form.head)
             if kind is STRING_DATA:
                 for item in get(data, OF_STRINGS):
@@ -340,8 +340,8 @@ cdef class ValueEncoder(TypeEncoder):
             self.some_text(TENSOR_NAME, name)
             if doc is not None:
                 out.field(TENSOR_DOC_STRING, doc)
-            if kind is ExternalData:
-                self.entries(TENSOR_EXTERNAL_DATA, data.entries)
+            if kind is EXTERNAL_DATA:
+                self.entries(TENSOR_EXTERNAL_DATA, get(data, OF_EXTERNAL))
                 out.number(TENSOR_DATA_LOCATION, 1)
             return True
         if not raw:
