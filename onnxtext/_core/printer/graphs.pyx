@@ -392,6 +392,6 @@ cdef bint is_plain(function) except -1:
     if function.decorators:
         return False
     for parameter in function.attributes:
-        if parameter.__class__ is not str:
+        if type(parameter) is not str:
             return False
     return True

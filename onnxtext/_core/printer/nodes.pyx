@@ -58,7 +58,7 @@ cdef class NodePrinter(ValuePrinter):
         cdef Text out = self.out
         cdef Py_ssize_t start = out.size, behind, count, names
         cdef Flat flat
-        if node.__class__ is not NODE:
+        if type(node) is not NODE:
             raise TypeError("expected a Node")
         op_type = get(node, OF_NODE.op_type)
         outputs = get(node, OF_NODE.outputs)
@@ -230,7 +230,7 @@ cdef class NodePrinter(ValuePrinter):
         out.add(b" <", 2)
         mark = out.position()
         for attribute in attributes:
-            if attribute.__class__ is not ATTRIBUTE:
+            if type(attribute) is not ATTRIBUTE:
                 raise TypeError("expected an Attribute")
             kind = get(attribute, OF_ATTRIBUTE.type)
             if kind is GRAPH or kind is GRAPHS:  # print graphs once: twice per level is exponential
@@ -251,16 +251,16 @@ cdef class NodePrinter(ValuePrinter):
     cdef int _attribute(self, attribute, int indent) except -1:
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.position(), budget
-        if attribute.__class__ is not ATTRIBUTE:
+        if type(attribute) is not ATTRIBUTE:
             raise TypeError("expected an Attribute")
         value = get(attribute, OF_ATTRIBUTE.value)
         name = get(attribute, OF_ATTRIBUTE.name)
-        cls = value.__class__
+        cls = type(value)
         if get(attribute, OF_ATTRIBUTE.decorators) or not self._is_plain(cls, value):
             return out.append_large(attribute_text(attribute, " " * indent, self.python().graph_value))
         out.word(name)
         budget = LINE_WIDTH - indent - out.width(mark) - 4
-        if cls is Graph or (cls is tuple and value and value[0].__class__ is Graph):
+        if cls is Graph or (cls is tuple and value and type(value[0]) is Graph):
             out.add(b" = ", 3)
             return self._graph(value, indent) if cls is Graph else self._items(value, indent, budget)
         if not self._attribute_value(attribute, cls, value, indent, budget) or is_wide(
@@ -275,7 +275,6 @@ cdef class NodePrinter(ValuePrinter):
     ) except -1:
         """Print the value of an attribute; return False if it must be printed in Python."""
         cdef Text out = self.out
-        cdef Elements type
         kind = get(attribute, OF_ATTRIBUTE.type)
         if cls is Reference:
             if kind is not None:
@@ -292,7 +291,7 @@ cdef class NodePrinter(ValuePrinter):
             out.add(b" = []", 5)
             return True
         if cls is RepeatedList:
-            if kind is None or len(value.items) != 1 or value.items[0].__class__ is bytes:
+            if kind is None or len(value.items) != 1 or type(value.items[0]) is bytes:
                 return False
             out.add(b": ", 2)
             out.text(KINDS[kind])
@@ -320,9 +319,9 @@ cdef class NodePrinter(ValuePrinter):
             data = self.numbers.content = value.data
             self.numbers.load(POINT, 4, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), None)
             self.numbers.flat_list(out, b"[]", indent, budget)
-        elif value[0].__class__ is bytes:
+        elif type(value[0]) is bytes:
             self._strings(value, indent, budget, False)
-        elif value[0].__class__ is int:
+        elif type(value[0]) is int:
             self.numbers.integers(value)
             self.numbers.flat_list(out, b"[]", indent, budget)
         else:
@@ -342,9 +341,9 @@ cdef class NodePrinter(ValuePrinter):
             self._check_signals()
             out.line(inner)
             start = out.position()
-            if item.__class__ is Graph:
+            if type(item) is Graph:
                 self._graph(item, inner)
-            elif not self._item(item.__class__, item, inner, LINE_WIDTH - inner - 1) or is_wide(
+            elif not self._item(type(item), item, inner, LINE_WIDTH - inner - 1) or is_wide(
                 out, start, inner, LINE_WIDTH
             ):
                 return False
@@ -363,16 +362,16 @@ cdef class NodePrinter(ValuePrinter):
         if cls is SparseTensor or cls in TYPES:
             return not value.decorators
         if cls is Floats:
-            return value.data.__class__ is bytes and len(value.data) % 4 == 0
+            return type(value.data) is bytes and len(value.data) % 4 == 0
         if cls is not tuple:
             return False
-        if not value or value[0].__class__ is int:
+        if not value or type(value[0]) is int:
             return True
-        cls = value[0].__class__
+        cls = type(value[0])
         for item in value:
-            if item.__class__ is not cls and not (cls in TYPES and item.__class__ in TYPES):
+            if type(item) is not cls and not (cls in TYPES and type(item) in TYPES):
                 return False
-            if cls is not bytes and not (cls in ITEMS and self._is_plain(item.__class__, item)):
+            if cls is not bytes and not (cls in ITEMS and self._is_plain(type(item), item)):
                 return False
         return True
 

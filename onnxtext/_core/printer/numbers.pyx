@@ -57,17 +57,17 @@ cdef dict FORMATS = {
 
 @cython.final
 cdef class Elements:
-    def __cinit__(self, type, str text):
+    def __cinit__(self, kind, str text):
         """Compute the text format of a tensor type, which is printed as `text`."""
         cdef Py_ssize_t size
-        self.type, self.text = type, text
+        self.type, self.text = kind, text
         self.count = -1
-        if type.__class__ is not TENSOR_TYPE:
+        if type(kind) is not TENSOR_TYPE:
             return
         self.count = 1
-        shape = get(type, OF_TENSOR_TYPE.shape) or ()
+        shape = get(kind, OF_TENSOR_TYPE.shape) or ()
         for dim in shape:
-            if dim.__class__ is not int or not 0 <= dim < 1 << 31 or self.count >> 31:
+            if type(dim) is not int or not 0 <= dim < 1 << 31 or self.count >> 31:
                 self.count = -1
                 break
             size = dim
@@ -79,10 +79,10 @@ cdef class Elements:
                 self.dims[self.rank] = size
                 self.rank += 1
         self.is_scalar = not shape
-        found = FORMATS.get(get(type, OF_TENSOR_TYPE.element))
+        found = FORMATS.get(get(kind, OF_TENSOR_TYPE.element))
         if found is None:
             return
-        self.element = get(type, OF_TENSOR_TYPE.element)
+        self.element = get(kind, OF_TENSOR_TYPE.element)
         self.bits, self.typed_width, raw, typed = <tuple>found
         self.raw, self.typed = <Kind><int>raw, <Kind><int>typed
         self.width = max(1, self.bits // 8)
@@ -104,7 +104,7 @@ cdef class Numbers:
 
     cdef int one(self, Text out, value) except -1:
         """Add a single number in an attribute: an int or a `Float32`."""
-        if value.__class__ is int:
+        if type(value) is int:
             return out.integer(value)
         out.need(MAX_NUMBER_LENGTH)
         out.size += write_float32(out.data + out.size, value.bits, True)

@@ -55,7 +55,7 @@ cdef class ValuePrinter:
     cdef int _value(self, value, int indent) except -1:
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.position(), line, before, column
-        if value.__class__ is not VALUE_INFO:
+        if type(value) is not VALUE_INFO:
             raise TypeError("expected a ValueInfo")
         kind, data = get(value, OF_VALUE.type), get(value, OF_VALUE.data)
         decorators = get(value, OF_VALUE.decorators)
@@ -397,4 +397,4 @@ cdef bint is_plain_tensor(tensor) except -1:
     """Whether the core can print a tensor in an attribute."""
     if type(tensor) is not TENSOR or get(tensor, OF_TENSOR.decorators):
         return False
-    return get(tensor, OF_TENSOR.data).__class__ in PLAIN_DATA
+    return type(get(tensor, OF_TENSOR.data)) in PLAIN_DATA

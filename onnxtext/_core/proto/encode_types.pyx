@@ -148,10 +148,10 @@ cdef class TypeEncoder:
             if denotation is None:
                 return False
             dim = dim.value
-        if dim.__class__ is int:
+        if type(dim) is int:
             if not self.integer(DIM_DIM_VALUE, dim):
                 return False
-        elif dim.__class__ is str:
+        elif type(dim) is str:
             self.out.text(DIM_DIM_PARAM, dim)
         elif dim is not None:
             return False
