@@ -16,12 +16,7 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON, SKIP
 from onnxtext.format.source_spelling import SourceSpellingPrinter
-from onnxtext.format.statement_writers import (
-    FormattedStatement,
-    ItemWriter,
-    NodeWriter,
-    ValueWriter,
-)
+from onnxtext.format.statement_writers import FormattedStatement, Respell, StatementWriter
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -74,8 +69,9 @@ class IncrementalText:
 
         `twin` is the same graph or function in the printed text.
         """
-        self._take_out(owner.values, twin.values, ValueWriter)
-        self._take_out(owner.nodes, twin.nodes, NodeWriter)
+        printer = self._printer
+        self._take_out(owner.values, twin.values, printer.value_with_source_numbers, ",")
+        self._take_out(owner.nodes, twin.nodes, printer.node_with_source_attributes, "")
         if owner.nodes:
             self._enter(owner.nodes[-1], twin.nodes[-1])
 
@@ -83,19 +79,21 @@ class IncrementalText:
         self,
         items: Sequence[Node | ValueInfo],
         twins: Sequence[Node | ValueInfo],
-        kind: type[ItemWriter],
+        respell: Respell,
+        comma: str,
     ) -> None:
         """Format the statements of a list, and replace runs of them by placeholders.
 
-        The last statement, and statements that `kind` cannot format, stay in the text. `twins` are
-        the same statements in the printed text.
+        The last statement, and statements that cannot be formatted alone, stay in the text. `twins`
+        are the same statements in the printed text. For the other parameters, see
+        `StatementWriter`.
         """
         if len(items) < 2:
             return
         source, printed, marked = self.source, self._printed, self._marked
         start = printed.rfind("\n", 0, twins[0].at)
         line_end = printed[start : twins[0].at]
-        writer = kind(self._printer, line_end[1:])
+        writer = StatementWriter(respell, line_end[1:], comma)
         run = StatementRun(source, writer)
         kept = False  # whether `# fmt: off` is in effect
         for (item, following), (twin, next_twin) in zip(
@@ -205,7 +203,7 @@ class StatementRun:
             a copied statement, which only whitespace follows.
     """
 
-    def __init__(self, source: str, writer: ItemWriter) -> None:
+    def __init__(self, source: str, writer: StatementWriter) -> None:
         self.writer = writer
         self.same = -1
         self._source = source

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from onnxtext.ast.model import Node, ValueInfo
-from onnxtext.format.source_spelling import SourceSpellingPrinter
 from onnxtext.format.trivia_spans import (
     BLANK_LINE,
     COMMENTS,
@@ -33,23 +32,26 @@ class FormattedStatement(NamedTuple):
     comments: Sequence[str] = ()
 
 
-class ItemWriter(ABC):
+Respell = Callable[[Any, str, str], str | None]
+"""Prints a statement with the spelling of its source; None if impossible.
+
+The arguments are the syntax tree, the text in the source without comma, and the indentation.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementWriter:
     """Formats the statements of one list.
 
     Attributes:
+        respell: prints a statement with the spelling of its source.
         indent: the indentation of the statements.
         comma: the separator after each statement.
     """
 
-    comma = ""
-
-    def __init__(self, printer: SourceSpellingPrinter, indent: str) -> None:
-        self.indent = indent
-        self._printer = printer
-
-    @abstractmethod
-    def respelled(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a statement with the spelling of its source `code`; return None if impossible."""
+    respell: Respell
+    indent: str
+    comma: str
 
     def write(self, source: str, item: Node | ValueInfo, printed: str) -> FormattedStatement | None:
         """Format a statement; None if it must be formatted in full.
@@ -68,7 +70,9 @@ class ItemWriter(ABC):
         if not code.endswith(self.comma):
             return None
         if not same_code(code, printed):
-            printed = self.respelled(item, code) or printed
+            bare = code[: len(code) - len(self.comma)].rstrip()
+            respelled = self.respell(item, bare, self.indent)
+            printed = printed if respelled is None else respelled + self.comma
             if not same_code(code, printed) and not same_code_without_quotes(code, printed):
                 return None
         if "\n" in printed and BLANK_LINE.search(code):  # formatting may keep the blank line
@@ -91,24 +95,3 @@ def _without_comments(source: str, *, in_statement: bool) -> tuple[str, str, Seq
     if stripped is not None:
         return stripped, source[len(stripped) :], ()
     return without_comments(source) if in_statement else None
-
-
-class NodeWriter(ItemWriter):
-    """Formats nodes."""
-
-    def respelled(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print a node with its attributes spelled as in `code`; return None if impossible."""
-        assert isinstance(item, Node)
-        return self._printer.node_with_source_attributes(item, code, self.indent)
-
-
-class ValueWriter(ItemWriter):
-    """Formats value infos and initializers."""
-
-    comma = ","
-
-    def respelled(self, item: Node | ValueInfo, code: str) -> str | None:
-        """Print an initializer with its numbers spelled as in `code`; return None if impossible."""
-        assert isinstance(item, ValueInfo)
-        text = self._printer.value_with_source_numbers(item, code[:-1].rstrip(), self.indent)
-        return None if text is None else text + self.comma
