@@ -15,10 +15,8 @@ from onnxtext.differ.collected_changes import Collector, NameMap
 from onnxtext.differ.compare_graphs import GraphComparer
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.compare_values import attribute_path
-from onnxtext.differ.count_operators import count_operators
-from onnxtext.differ.encoding_diff import collect_encoding_differences
 from onnxtext.differ.graph_lists import GraphLists, replaced_fields
-from onnxtext.differ.grouped_changes import find_groups
+from onnxtext.differ.grouped_changes import count_operators, find_groups
 from onnxtext.differ.matching.match_graphs import match_graphs
 from onnxtext.differ.matching.match_lists import (
     by_new_index,
@@ -36,7 +34,8 @@ from onnxtext.differ.statement_text import (
 )
 from onnxtext.io.memory import paused_collector
 from onnxtext.printer.quoting import quote_string, quote_word
-from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.lower import LowerError, lower_model
+from onnxtext.weights.find_blobs import BlobReader
 
 
 def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
@@ -128,7 +127,7 @@ class Comparer:
         if "functions" not in replaced:
             self._functions(old.functions, new.functions)
         if not (self.out.items or self.out.renames):
-            collect_encoding_differences(self._old, self._new, self.out)
+            _collect_encoding_differences(self._old, self._new, self.out)
 
     def _model_head(self, old: Model, new: Model) -> None:
         parts = []
@@ -297,3 +296,55 @@ def _training_text(training: Training) -> str:
     graphs = [("initialization", training.initialization), ("algorithm", training.algorithm)]
     lines = [f"{name}: {graph_statement(graph)}" for name, graph in graphs if graph is not None]
     return "\n".join(["training {", *map(indent_text, lines), "}"])
+
+
+# ---- Encoding -------------------------------------------------------------------------------
+
+
+def _collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector) -> None:
+    """Compare the encodings of two files with equal models, and add the differences to `out`.
+
+    If `out` is then still empty, both models are encoded canonically and their bytes are compared,
+    to prove that the diff missed nothing. If the bytes differ, a change of the kind `model` is
+    added. This check is skipped if weights are missing, or if a text was printed without its
+    weights or metadata.
+    """
+    old_encoding, new_encoding = _encoding(old.model), _encoding(new.model)
+    if old_encoding != new_encoding:
+        out.count_encoding_change("model", old_encoding, new_encoding, "model")
+    elif old.model.encoding is not None and old.model.encoding != new.model.encoding:
+        out.count_encoding_change("model", "one order of fields", "another", "model")
+    if not out.is_empty or old.reader.left_out or new.reader.left_out:
+        return
+    if old.model.metadata_left_out or new.model.metadata_left_out:
+        return
+    digested = [b"".join(side.encoder.model(_canonical(side.model))) for side in (old, new)]
+    if digested[0] == digested[1]:
+        return
+    try:
+        complete = [
+            lower_model(_canonical(side.model), BlobReader(side.base, side.model.places))
+            for side in (old, new)
+        ]
+    except LowerError:
+        return  # weights are missing; the encodings in `digested` contain their digests instead
+    if complete[0] != complete[1]:
+        change = FieldChange(
+            "",
+            "model",
+            None,
+            "the models differ in a field that the diff does not compare: please report this",
+        )
+        out.record_changed("model", "", old.position(""), new.position(""), [change])
+
+
+def _canonical(model: Model) -> Model:
+    return replace(model, encoding_habits=(), encoding=None)
+
+
+def _encoding(model: Model) -> str:
+    """Describe how a file's bytes differ from the canonical encoding."""
+    habits = list(map(str, model.encoding_habits))
+    if model.encoding is not None:
+        habits.append("another order or form of fields")
+    return ", ".join(habits) or "canonical encoding"

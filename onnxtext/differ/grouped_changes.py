@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from onnxtext.ast.model import Node
-from onnxtext.differ.count_operators import operator_name
+from onnxtext.ast.model import Model, Node
+from onnxtext.ast.qualified_names import qualified_name
+from onnxtext.ast.visit import walk_nodes
 from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.matching.match_graphs import GraphMatch
-from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey
+from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey, OperatorCount
 from onnxtext.plurals import count_noun
 
 _MAX_OPERATORS = 8
@@ -212,3 +213,22 @@ def _field(change: FieldChange) -> str:
 
 
 _SHORT = 40
+
+
+# ---- Operators ------------------------------------------------------------------------------
+
+
+def operator_name(node: Node) -> str:
+    """Return the operator type of a node, as `domain.type` outside of the standard domain."""
+    return qualified_name(node.domain, node.op_type)
+
+
+def count_operators(old: Model, new: Model) -> tuple[OperatorCount, ...]:
+    """Return the number of nodes of each operator in both models, sorted by operator name.
+
+    Nodes in nested graphs and functions are included.
+    """
+    before = Counter(map(operator_name, walk_nodes(old)))
+    after = Counter(map(operator_name, walk_nodes(new)))
+    names = sorted(before.keys() | after.keys())
+    return tuple([OperatorCount(name, before[name], after[name]) for name in names])
