@@ -12,9 +12,9 @@ from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.lsp.index.completion_context import Context, context_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.keyword_documentation import ARGUMENTS, WORDS
-from onnxtext.lsp.index.operator_details import details
 from onnxtext.lsp.index.operators import (
     attribute_line,
+    details,
     documentation,
     one_line,
     parameter_of,

@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from onnxtext.ast.byte_strings import to_text
-from onnxtext.ast.model import Function
+from onnxtext.ast.model import Function, Graph
+from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Parameter, Signature
+from onnxtext.checker.context.signatures import Parameter, Signature, schema_of
 from onnxtext.checker.inference.explain_shape_errors import spell_type
-from onnxtext.lsp.index.operator_details import details
+from onnxtext.printer import print_attribute
 from onnxtext.printer.quoting import quote_string, quote_word
+from onnxtext.schemas.convert_schemas import convert_attribute
 from onnxtext.schemas.type_strings import text_spelling
 from onnxtext.tensor.float_literals import float32_text
 
@@ -28,6 +33,75 @@ _PLACEHOLDERS = {
     "GRAPH": "body () => () {}", "TENSOR": "float[1] {0}",
 }  # fmt: skip
 """The text of a minimal value, by attribute type."""
+
+
+# ---- Documentation and defaults -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeDetails:
+    """The documentation, default and valid values of an attribute.
+
+    `default` is in onnxtext syntax, or "" if there is none. `values` are the valid values of a
+    string attribute; empty if the schema does not list them.
+    """
+
+    doc: str
+    default: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The documentation of an operator, of its formal inputs and outputs, and of its attributes."""
+
+    doc: str
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    attributes: dict[str, AttributeDetails]
+
+
+@cache
+def details(signature: Signature) -> Details:
+    """Return the documentation of an operator, from onnx or from its schema file."""
+    if signature.source is not None:
+        return _of_file(signature.source)
+    return _of_onnx(schema_of(signature))
+
+
+def _of_file(schema: OperatorSchema) -> Details:
+    return Details(
+        schema.doc,
+        [formal.doc for formal in schema.inputs],
+        [formal.doc for formal in schema.outputs],
+        {
+            item.attribute.name: AttributeDetails(item.doc, _default(item), item.values)
+            for item in schema.attributes
+        },
+    )
+
+
+def _default(formal: FormalAttribute) -> str:
+    value = formal.attribute.value
+    if value is None or isinstance(value, Graph):
+        return ""
+    text = print_attribute(replace(formal.attribute, name="a"))
+    return text.partition(" = ")[2]
+
+
+def _of_onnx(schema: Any) -> Details:
+    return Details(
+        schema.doc or "",
+        [formal.description for formal in schema.inputs],
+        [formal.description for formal in schema.outputs],
+        {
+            name: AttributeDetails(item.description, _default(convert_attribute(item)))
+            for name, item in schema.attributes.items()
+        },
+    )
+
+
+# ---- Operators ------------------------------------------------------------------------------
 
 
 def parameter_text(parameter: Parameter) -> str:

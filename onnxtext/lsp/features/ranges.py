@@ -1,16 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Expand a selection: name, part of a statement, statement, list, graph, text."""
+"""Answer requests for ranges: to fold, and to expand a selection."""
 
 from __future__ import annotations
 
 from lsprotocol import types as t
 
 from onnxtext.lsp.index.document import Document, DocumentVersion
+from onnxtext.lsp.index.folds import find_folds
 from onnxtext.source import Span
+
+_MAX_RANGES = 20_000
+
+
+async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
+    """Return up to `_MAX_RANGES` folding ranges; of those that begin on one line, the longest."""
+    version, lengths = document.version, await document.lengths()
+    best: dict[int, t.FoldingRange] = {}
+    for start, end, is_comment in find_folds(version, lengths):
+        if start not in best or best[start].end_line < end:
+            kind = t.FoldingRangeKind.Comment if is_comment else None
+            best[start] = t.FoldingRange(start, end, kind=kind)
+        if len(best) >= _MAX_RANGES:
+            break
+    return sorted(best.values(), key=lambda fold: fold.start_line)
 
 
 def selection(document: Document, params: t.SelectionRangeParams) -> list[t.SelectionRange] | None:
-    """Return, for each position, the nested ranges around it, from the name to the whole text."""
+    """Return, for each position, the nested ranges around it.
+
+    They are: name, part of a statement, statement, list, graph, text.
+    """
     version = document.version
     return [_chain(version, version.lines.offset(position)) for position in params.positions]
 
