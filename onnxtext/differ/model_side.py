@@ -16,7 +16,6 @@ from onnxtext.differ.tensor_data import DataReader
 from onnxtext.io.files import read_input
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
-from onnxtext.weights.safe_paths import PathError, view_file
 
 
 @dataclass(slots=True)
@@ -126,7 +125,8 @@ class ModelSide:
             OSError: the file cannot be read.
         """
         path = Path(path)
-        return cls.of_content(_read(path), os.fspath(path), label=label, base=path.parent)
+        data = read_input(path, maps=True)
+        return cls.of_content(data, os.fspath(path), label=label, base=path.parent)
 
     @classmethod
     def of_content(
@@ -149,16 +149,3 @@ class ModelSide:
         if is_binary(bytes(data[:HEAD]), file):
             return cls.of_binary(data, label=name, base=base)
         return cls.of_text(decode_text(bytes(data), name), label=name, base=base)
-
-
-def _read(path: Path) -> bytes | memoryview:
-    """Read a file; a large file is mapped into memory by commands."""
-    try:
-        view = view_file(Path(os.path.realpath(path)))
-    except PathError:  # the file is a pipe, or a directory, which `read_input` rejects
-        return read_input(path)
-    return view if len(view) > _LARGE else bytes(view)
-
-
-_LARGE = 1 << 24
-"""Maximum size in bytes of files that are read; larger files are mapped into memory."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from onnxtext.cli.command_errors import check_no_model_lost, io_errors
+from onnxtext.cli.command_errors import check_no_model_lost
 from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
 from onnxtext.cli.report import ERROR_STATUS, Reporter
@@ -177,12 +177,9 @@ def run_diff(
 def _read(file: InputFile) -> ModelSide:
     from onnxtext.differ import ModelSide
 
-    if file.source is None:
-        data = read_file(file)
-        with paused_collector():
-            return ModelSide.of_content(data, file.name, base=file.directory)
-    with io_errors("read", file.name), paused_collector():
-        return ModelSide.of_file(file.source, label=file.name)
+    data, path = read_file(file, maps=True), str(file.source or file.name)
+    with paused_collector():
+        return ModelSide.of_content(data, path, label=file.name, base=file.directory)
 
 
 def _show(diff: ModelDiff, form: Form, output: Path | None, color: str, *, every: bool) -> None:
