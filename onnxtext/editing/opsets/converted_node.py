@@ -108,6 +108,11 @@ class NodeConversion:
         """Return the nodes that replace the original node, in order."""
         return [*self.before, *(() if self.removed else (self.node,)), *self.after]
 
+    def rename(self, operator: str) -> None:
+        """Replace the operator of the node, which otherwise stays."""
+        self.add_note(f"`{operator}` replaces `{self.node.op_type}`")
+        self.node.op_type = operator
+
     # ---- Attributes -------------------------------------------------------------------------
 
     def attribute(self, name: str) -> Attribute | None:

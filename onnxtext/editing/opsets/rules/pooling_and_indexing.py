@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for pooling, `Gather`, `Scatter`, `GridSample`, and for axes that count from the end.
+"""Rules for pooling, `Gather`, `GridSample`, and for axes that count from the end.
 
 The rules raise `NotConvertible` if they cannot convert a node.
 """
@@ -67,18 +67,6 @@ def gather_down(conversion: NodeConversion) -> None:
         )
     if any(number < 0 for number in numbers):
         raise NotConvertible("it has negative indices, which are allowed only since version 11")
-
-
-def scatter_up(conversion: NodeConversion) -> None:
-    """Rename `Scatter` to `ScatterElements` (version 11)."""
-    conversion.node.op_type = "ScatterElements"
-    conversion.add_note("`ScatterElements` replaces `Scatter`")
-
-
-def scatter_down(conversion: NodeConversion) -> None:
-    """Reverse `scatter_up`."""
-    conversion.node.op_type = "Scatter"
-    conversion.add_note("`Scatter` replaces `ScatterElements`")
 
 
 def grid_sample_down(conversion: NodeConversion) -> None:

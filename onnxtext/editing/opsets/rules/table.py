@@ -117,7 +117,7 @@ _STANDARD_RULES: dict[tuple[str, int], VersionRule] = {
         upsample_and_resize.resize_without_empty, upsample_and_resize.resize_with_empty
     ),
     ("Scan", 9): VersionRule(*[_refuse("before version 9, it has a batch axis")] * 2),
-    ("Scatter", 11): VersionRule(indexing.scatter_up),
+    ("Scatter", 11): VersionRule(partial(NodeConversion.rename, operator="ScatterElements")),
     ("Shape", 15): VersionRule(down=to_inputs.shape_whole),
     ("Slice", 10): VersionRule(to_inputs.slice_to_inputs, to_inputs.slice_to_attributes),
     ("Split", 13): VersionRule(
@@ -134,7 +134,7 @@ _STANDARD_RULES: dict[tuple[str, int], VersionRule] = {
     ("Upsample", 9): VersionRule(
         upsample_and_resize.scales_to_input, upsample_and_resize.scales_to_attribute
     ),
-    ("Upsample", 10): VersionRule(upsample_and_resize.upsample_to_resize),
+    ("Upsample", 10): VersionRule(partial(NodeConversion.rename, operator="Resize")),
 }
 RULES: dict[Step, VersionRule] = {
     **{("", name, since): rule for (name, since), rule in _STANDARD_RULES.items()},
@@ -151,7 +151,7 @@ FIRST: dict[tuple[str, str], Change] = {
         "`Range` gets vectors"
     ),
     ("", "Resize"): upsample_and_resize.resize_to_upsample,
-    ("", "ScatterElements"): indexing.scatter_down,
+    ("", "ScatterElements"): partial(NodeConversion.rename, operator="Scatter"),
 }
 """Rules for operators that do not exist in the target version.
 

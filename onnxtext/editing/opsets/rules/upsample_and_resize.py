@@ -36,19 +36,12 @@ def scales_to_attribute(conversion: NodeConversion) -> None:
     become_attribute(conversion, "scales", 1, pack_floats(scales))
 
 
-def upsample_to_resize(conversion: NodeConversion) -> None:
-    """Rename `Upsample` to `Resize` (version 10)."""
-    conversion.node.op_type = "Resize"
-    conversion.add_note("`Resize` replaces `Upsample`")
-
-
 def resize_to_upsample(conversion: NodeConversion) -> None:
-    """Reverse `upsample_to_resize`; reject nodes that may shrink a dimension."""
+    """Rename `Resize` to `Upsample`; reject nodes that may shrink a dimension."""
     scales = conversion.numbers(conversion.input(1))
     if scales is None or min(scales, default=1) < 1:
         raise NotConvertible("it may shrink the image, which is allowed only since version 10")
-    conversion.node.op_type = "Upsample"
-    conversion.add_note("`Upsample` replaces `Resize`")
+    conversion.rename("Upsample")
 
 
 def resize_up(conversion: NodeConversion) -> None:
