@@ -14,8 +14,7 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.lsp.features.header_completion import header_items
-from onnxtext.lsp.features.section_completion import argument_items, section_items
+from onnxtext.lsp.features.section_completion import argument_items, header_items, section_items
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
 from onnxtext.lsp.features.snippets import escape_snippet, following_text, name_alone
 from onnxtext.lsp.index.available_operators import schemas_of
