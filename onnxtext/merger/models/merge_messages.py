@@ -30,7 +30,7 @@ from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
 from onnxtext.wire.writer import LENGTH
 
-Resolved = tuple[Any, Any, Any]
+Resolved = tuple[Any, ...]
 """A merged value: resolved to ours, to theirs, to the base. None: this resolution has no value."""
 FieldPath = tuple[int, int]
 """Identifies a list by (message, field number).
@@ -143,7 +143,7 @@ class ModelMerger:
         items = [part.get(key, []) for part in parts]
         if number in kind.lists and len(numbers) == 1:
             lists = self._list(kind.lists[number], items, list_key)
-            return _as_resolved([{key: found} if found else {} for found in lists])
+            return tuple([{key: found} if found else {} for found in lists])
         if number in kind.messages and max(map(len, items)) == 1:
             single = [item[0] if item else None for item in items]
             if None not in single[1:] and (kind.merge_if_both_add or None not in single):
@@ -152,7 +152,7 @@ class ModelMerger:
                     found = self._fields(kind.messages[number], before, mine, others, 7)
                 else:
                     found = self._message(kind.messages[number], *single)
-                return _as_resolved([{key: [item]} for item in found])
+                return tuple([{key: [item]} for item in found])
         elif number in kind.positions:
             merged = _positions(*items)
             if merged is not None and number in kind.distinct and len(set(merged)) < len(merged):
@@ -178,7 +178,7 @@ class ModelMerger:
             matched = self._lists.get(list_key) or self._match(repeated, items)
             self._lists[list_key] = matched
         if matched.ambiguous:
-            return _as_resolved([items[1], items[2], items[0]])
+            return items[1], items[2], items[0]
         matched_items = matched.found
         if list_key in self.forced:
             matched_items = matched_items.copy()
@@ -192,7 +192,7 @@ class ModelMerger:
         merged: list[list[bytes]] = []
         for version, arranged in enumerate(matched.orders):
             merged.append([r for t in arranged if (r := matched_items[id(t)][version]) is not None])
-        return _as_resolved(merged)
+        return tuple(merged)
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
         """Match the items of three lists, merge each match, and order the results."""
@@ -254,7 +254,7 @@ class ModelMerger:
         if not len(base) == len(ours) == len(theirs):
             return ours, theirs, base
         merged = [self._message(kind, *item) for item in zip(*items, strict=True)]
-        return _as_resolved([[item[version] for item in merged] for version in range(3)])
+        return tuple([[item[version] for item in merged] for version in range(3)])
 
     @staticmethod
     def _is_ambiguous(items: Sequence[list[bytes]], key: Any) -> bool:
@@ -303,11 +303,6 @@ def _memoize(key: Any) -> Any:
         return keys[item]
 
     return read
-
-
-def _as_resolved(versions: Sequence[Any]) -> Resolved:
-    ours, theirs, base = versions
-    return ours, theirs, base
 
 
 def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:

@@ -138,10 +138,8 @@ def are_metadata(*versions: TextPart) -> bool:
     return all(part.origin == "decorator" and part.body.startswith("@meta(") for part in versions)
 
 
-def holds_statements(part: TextPart | None) -> bool:
+def holds_statements(part: TextPart) -> bool:
     """Whether a construct may contain statements, such as the nodes of a graph."""
-    if part is None:
-        return False
     return part.origin in CONTAINERS or (part.origin not in _LEAVES and "=>" in part.body)
 
 

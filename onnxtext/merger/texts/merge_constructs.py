@@ -180,8 +180,6 @@ class Merger:
         """
         before, mine, others = [None if p is None else p.body for p in (base, ours, theirs)]
         versions = [part for part in (base, ours, theirs) if part is not None]
-        if not versions:
-            return None
         origin = versions[0].origin
         if origin == "resource" and construct_rules.is_blob(versions[0]):
             # The blobs have equal digests. `text_review` drops unused blobs.
@@ -190,7 +188,7 @@ class Merger:
             not self.split_all
             or len(versions) < 3
             or before == mine == others
-            or not construct_rules.holds_statements(ours)
+            or not construct_rules.holds_statements(versions[1])
         ):
             if others in (mine, before):
                 return mine
