@@ -26,11 +26,10 @@ A MUST in a specification has the level `error`, a SHOULD the level `warning`.
 
 
 class Rule(NamedTuple):
-    """A rule's metadata; its page (`diagnostics/pages`) cites the documents that state the rule.
+    """A rule's metadata; its page (`diagnostics/pages`) states and explains the rule.
 
     Attributes:
         code: the stable code that users see, suppress and link to, such as `value-undefined`.
-        title: the rule in one sentence.
         level: determines the severity of findings (see `SEVERITIES`). Rules of the level `lint` are
             disabled by default.
         profile: the profile (a named set of rules) that contains the rule; "" for none. Profiles
@@ -40,29 +39,28 @@ class Rule(NamedTuple):
     """
 
     code: str
-    title: str
     level: Level = "error"
     profile: str = ""
     needs_valid_syntax: bool = False
 
     @property
     def note(self) -> str:
-        """The title and the source, as a note of a finding: `rule: … [ONNX IR spec, Nodes]`."""
-        source = _source(self.code)
-        return f"rule: {self.title}" + (f" [{source}]" if source else "")
+        """The rule and its source, as a note of a finding: `rule: … [ONNX IR spec, Nodes]`."""
+        return _note(self.code)
 
 
-def style_rule(code: str, title: str, *, needs_valid_syntax: bool = False) -> Rule:
+def style_rule(code: str, *, needs_valid_syntax: bool = False) -> Rule:
     """Return a rule for a convention: a lint of the profile `style`."""
-    return Rule(code, title, "lint", "style", needs_valid_syntax)
+    return Rule(code, "lint", "style", needs_valid_syntax)
 
 
 @cache
-def _source(code: str) -> str:
-    """Return the documents that state a rule, which its page lists; "" if no document does."""
-    match = re.search(r" Source: (.*)\.\n", read_page(code))
-    assert match is not None, f"the page of {code} has no source"
-    return match[1] if match[1] != "a rule of onnxtext" else ""
+def _note(code: str) -> str:
+    """Return the first sentence of a rule's page, and the source that the page cites."""
+    match = re.search(r"\nRule: (.+?)\.[ \n].* Source: (.*?)\.\n", read_page(code), re.DOTALL)
+    assert match is not None, f"the page of {code} states no rule or no source"
+    source = "" if match[2] == "a rule of onnxtext" else f" [{match[2]}]"
+    return f"rule: {match[1][0].lower()}{match[1][1:]}{source}"
 
 
 class Family(NamedTuple):
@@ -124,15 +122,8 @@ def rules() -> Mapping[str, Rule]:
     return MappingProxyType(by_code)
 
 
-BACKSLASH_LOST = Rule(
-    "backslash-lost", 'in `"…"`, a backslash escapes only a backslash or a quote', level="warning"
-)
-UNUSED_SUPPRESSION = Rule(
-    "unused-suppression",
-    "a comment `# onnxtext: ignore[…]` suppresses at least one finding",
-    level="warning",
-    needs_valid_syntax=True,
-)
+BACKSLASH_LOST = Rule("backslash-lost", level="warning")
+UNUSED_SUPPRESSION = Rule("unused-suppression", level="warning", needs_valid_syntax=True)
 
 
 @cache

@@ -244,17 +244,10 @@ def _reference(
 
 
 RULES = (
-    Rule("attribute-name-missing", "attributes have names"),
-    Rule("attribute-type-missing", "attributes have types (from IR 2 on)"),
-    Rule("attribute-value-mismatch", "an attribute has one value, in the field of its type"),
-    Rule(
-        "attribute-ref-outside-function",
-        "attribute references occur only in functions, and have no value",
-    ),
-    Rule(
-        "attribute-ref-unknown",
-        "a reference names an attribute parameter of the function, with the same type",
-        needs_valid_syntax=True,
-    ),
-    Rule("attribute-string-utf8", "strings of attributes are UTF-8", level="warning"),
+    Rule("attribute-name-missing"),
+    Rule("attribute-type-missing"),
+    Rule("attribute-value-mismatch"),
+    Rule("attribute-ref-outside-function"),
+    Rule("attribute-ref-unknown", needs_valid_syntax=True),
+    Rule("attribute-string-utf8", level="warning"),
 )

@@ -169,13 +169,10 @@ def _denotation(
 
 
 RULES = (
-    Rule(
-        "type-missing",
-        "every `TypeProto`, also a nested one, sets exactly one field of its oneof `value`",
-    ),
-    Rule("elem-type-undefined", "element types are defined"),
-    Rule("map-key-type", "map keys are integers or strings"),
-    Rule("dim-value-negative", "dimensions are 0 or more", level="warning"),
-    Rule("dim-param-empty", "symbolic dimensions have names", level="lint"),
-    Rule("denotation-unknown", "denotations are defined in the specification", level="lint"),
+    Rule("type-missing"),
+    Rule("elem-type-undefined"),
+    Rule("map-key-type"),
+    Rule("dim-value-negative", level="warning"),
+    Rule("dim-param-empty", level="lint"),
+    Rule("denotation-unknown", level="lint"),
 )

@@ -237,16 +237,10 @@ def _out_of_range(record: Record, name: str, count: int | None) -> Iterator[int]
 
 
 RULES = (
-    Rule("device-config-name", "device configurations have unique names"),
-    Rule(
-        "device-config-count",
-        "a configuration has a positive `num_devices`, and names that many devices or none",
-    ),
-    Rule("device-config-unknown", "nodes refer to configurations of the model"),
-    Rule("sharding-tensor", "a node shards only its inputs and outputs"),
-    Rule("sharding-axis", "tensors are sharded along existing axes, each axis at most once"),
-    Rule(
-        "sharding-shards",
-        "`num_shards` is 1 or more, devices exist, and device groups have distinct keys",
-    ),
+    Rule("device-config-name"),
+    Rule("device-config-count"),
+    Rule("device-config-unknown"),
+    Rule("sharding-tensor"),
+    Rule("sharding-axis"),
+    Rule("sharding-shards"),
 )

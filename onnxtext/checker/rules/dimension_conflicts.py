@@ -268,10 +268,6 @@ def _conflict(conflict: SizeConflict) -> Finding:
 
 
 RULES = (
-    Rule(
-        "dim-variable-conflict",
-        "a symbolic dimension has the same size everywhere in the model",
-        level="warning",
-    ),
-    Rule("dim-forced", "a symbolic dimension of an input may have any size", level="warning"),
+    Rule("dim-variable-conflict", level="warning"),
+    Rule("dim-forced", level="warning"),
 )

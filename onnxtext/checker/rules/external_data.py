@@ -258,21 +258,11 @@ def _finding(tensor: TensorUse, code: str, problem: str, help: str | None = None
 
 
 RULES = (
-    Rule(
-        "external-location-missing",
-        "a tensor with external data has a `location`, and no inline data",
-    ),
-    Rule("external-path-unsafe", "the location is a file below the model's directory"),
-    Rule("external-file-missing", "the file of external data exists"),
-    Rule(
-        "external-range-invalid",
-        "offset and length are a range inside the file, with the size of the tensor",
-    ),
-    style_rule("external-offset-unaligned", "the offset is a multiple of 4096"),
-    Rule("external-checksum", "the SHA-1 of the file equals `checksum`"),
-    Rule(
-        "external-key-unknown",
-        "keys are location, offset, length, checksum and basepath, each once",
-        level="warning",
-    ),
+    Rule("external-location-missing"),
+    Rule("external-path-unsafe"),
+    Rule("external-file-missing"),
+    Rule("external-range-invalid"),
+    style_rule("external-offset-unaligned"),
+    Rule("external-checksum"),
+    Rule("external-key-unknown", level="warning"),
 )

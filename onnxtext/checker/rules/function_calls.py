@@ -176,10 +176,7 @@ def _mistyped(
 
 
 RULES = (
-    Rule(
-        "function-call-arity",
-        "calls have all inputs that the function needs, and no extra inputs or outputs",
-    ),
-    Rule("function-call-attribute", "calls match the attributes of the function"),
-    Rule("function-overload-unknown", "the called overload exists"),
+    Rule("function-call-arity"),
+    Rule("function-call-attribute"),
+    Rule("function-overload-unknown"),
 )

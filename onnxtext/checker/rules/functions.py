@@ -176,22 +176,12 @@ def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Itera
 
 
 RULES = (
-    Rule("function-name-missing", "functions have names"),
-    Rule("function-domain-missing", "functions have domains"),
-    Rule(
-        "function-duplicate",
-        "no two functions share domain, name and overload; before IR 10, domain and name",
-    ),
-    Rule("function-attribute-duplicate", "attributes of a function have distinct names"),
-    Rule("function-recursive", "functions are not recursive"),
-    Rule(
-        "function-opset-conflict",
-        "an operator has the same meaning in the model and in all functions",
-    ),
-    Rule(
-        "function-shadows-operator",
-        "functions do not have names of standard operators",
-        level="info",
-    ),
-    Rule("function-unused", "every function is called", level="lint", needs_valid_syntax=True),
+    Rule("function-name-missing"),
+    Rule("function-domain-missing"),
+    Rule("function-duplicate"),
+    Rule("function-attribute-duplicate"),
+    Rule("function-recursive"),
+    Rule("function-opset-conflict"),
+    Rule("function-shadows-operator", level="info"),
+    Rule("function-unused", level="lint", needs_valid_syntax=True),
 )

@@ -65,15 +65,7 @@ def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -
 
 
 RULES = (
-    Rule("initializer-duplicate", "initializers, also sparse ones, have distinct names"),
-    Rule(
-        "initializer-not-input",
-        "before IR version 4 every initializer is also an input",
-        needs_valid_syntax=True,
-    ),
-    Rule(
-        "subgraph-initializer-is-input",
-        "no name is both an initializer and an input of a nested graph; before IR version 4 "
-        "inputs with initializers come last",
-    ),
+    Rule("initializer-duplicate"),
+    Rule("initializer-not-input", needs_valid_syntax=True),
+    Rule("subgraph-initializer-is-input"),
 )

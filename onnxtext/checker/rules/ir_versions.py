@@ -189,7 +189,7 @@ def _newer_types(subject: CheckedModel) -> Iterator[Need]:
 
 
 RULES = (
-    Rule("ir-version-missing", "`ir_version` is present and not 0", needs_valid_syntax=True),
-    Rule("ir-version-unknown", "`ir_version` is known", level="warning"),
-    Rule("needs-ir-version", "the model uses no construct that is newer than its `ir_version`"),
+    Rule("ir-version-missing", needs_valid_syntax=True),
+    Rule("ir-version-unknown", level="warning"),
+    Rule("needs-ir-version"),
 )

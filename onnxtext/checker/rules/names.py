@@ -121,12 +121,12 @@ def _identifiers(subject: CheckedModel) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("graph-name-missing", "every graph, also a nested one, has a name"),
-    Rule("value-name-missing", "inputs, outputs, value infos and initializers have names"),
-    Rule("input-duplicate", "inputs of a graph have distinct names"),
-    Rule("output-duplicate", "outputs of a graph have distinct names", level="warning"),
-    Rule("function-input-duplicate", "inputs of a function have distinct names"),
-    Rule("function-output-duplicate", "outputs of a function have distinct names"),
-    Rule("node-name-duplicate", "nodes of a graph have distinct names", level="warning"),
-    style_rule("name-not-identifier", "names are C90 identifiers"),
+    Rule("graph-name-missing"),
+    Rule("value-name-missing"),
+    Rule("input-duplicate"),
+    Rule("output-duplicate", level="warning"),
+    Rule("function-input-duplicate"),
+    Rule("function-output-duplicate"),
+    Rule("node-name-duplicate", level="warning"),
+    style_rule("name-not-identifier"),
 )

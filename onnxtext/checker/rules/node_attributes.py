@@ -143,8 +143,8 @@ def rename_repair(node: Node, wrong: str, right: str | None) -> Repair | None:
 
 
 RULES = (
-    Rule("attribute-unknown", "nodes have only attributes of their operators"),
-    Rule("attribute-required", "required attributes are present", needs_valid_syntax=True),
-    Rule("attribute-type", "attributes have the types of the schema"),
-    Rule("attribute-duplicate", "attributes of a node have distinct names"),
+    Rule("attribute-unknown"),
+    Rule("attribute-required", needs_valid_syntax=True),
+    Rule("attribute-type"),
+    Rule("attribute-duplicate"),
 )

@@ -265,26 +265,13 @@ def _count(node: Node, signature: Signature, kind: str, count: int) -> Finding:
 
 
 RULES = (
-    Rule("op-type-missing", "a node has an `op_type`"),
-    Rule("node-no-output", "a node has one or more outputs"),
-    Rule(
-        "op-unknown",
-        "the operator exists in the imported version, or is a function of the model",
-        needs_valid_syntax=True,
-    ),
-    Rule(
-        "op-unknown-domain",
-        "the operators of every used domain are known",
-        level="info",
-        needs_valid_syntax=True,
-    ),
-    Rule("op-deprecated", "the operator is not deprecated"),
-    Rule(
-        "input-count", "a node has as many inputs as its operator allows", needs_valid_syntax=True
-    ),
-    Rule(
-        "output-count", "a node has as many outputs as its operator allows", needs_valid_syntax=True
-    ),
-    Rule("optional-input-missing", "required inputs are present", needs_valid_syntax=True),
-    Rule("output-empty-required", "required outputs have names"),
+    Rule("op-type-missing"),
+    Rule("node-no-output"),
+    Rule("op-unknown", needs_valid_syntax=True),
+    Rule("op-unknown-domain", level="info", needs_valid_syntax=True),
+    Rule("op-deprecated"),
+    Rule("input-count", needs_valid_syntax=True),
+    Rule("output-count", needs_valid_syntax=True),
+    Rule("optional-input-missing", needs_valid_syntax=True),
+    Rule("output-empty-required"),
 )

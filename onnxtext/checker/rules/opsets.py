@@ -179,31 +179,10 @@ def _unused(subject: CheckedModel) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(
-        "opset-import-missing",
-        "a model imports at least one operator set (from IR version 3 on)",
-        needs_valid_syntax=True,
-    ),
-    Rule(
-        "opset-import-duplicate",
-        "a domain is imported once; a repeated import is an error in functions, "
-        "a warning elsewhere",
-        level="warning",
-    ),
-    Rule(
-        "opset-version-invalid",
-        "versions of operator sets are 1 or more; an unknown version is a warning",
-    ),
-    Rule(
-        "opset-domain-not-imported",
-        "the domain of every node is imported by its model",
-        needs_valid_syntax=True,
-    ),
-    Rule(
-        "opset-import-unused",
-        "every imported domain is used",
-        level="lint",
-        needs_valid_syntax=True,
-    ),
-    Rule("function-opset-missing", "a function imports the domain of each of its nodes"),
+    Rule("opset-import-missing", needs_valid_syntax=True),
+    Rule("opset-import-duplicate", level="warning"),
+    Rule("opset-version-invalid"),
+    Rule("opset-domain-not-imported", needs_valid_syntax=True),
+    Rule("opset-import-unused", level="lint", needs_valid_syntax=True),
+    Rule("function-opset-missing"),
 )

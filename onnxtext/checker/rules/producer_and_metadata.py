@@ -131,21 +131,11 @@ def _doc(item: object, doc: str) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("graph-missing", "a model has a graph", needs_valid_syntax=True),
-    Rule(
-        "metadata-key-duplicate",
-        "metadata keys are distinct; a duplicate is an error in the model and a warning in "
-        "its graphs, functions, nodes and values",
-    ),
-    style_rule(
-        "metadata-key-namespace", "metadata keys that are not standard have a reverse-DNS prefix"
-    ),
-    style_rule("model-domain-missing", "a model has a `domain` in reverse-DNS form"),
-    style_rule(
-        "producer-missing",
-        "a model has `producer_name` and `producer_version`",
-        needs_valid_syntax=True,
-    ),
-    Rule("model-version-negative", "`model_version` is not negative", level="lint"),
-    style_rule("doc-html", "doc strings are Markdown without HTML"),
+    Rule("graph-missing", needs_valid_syntax=True),
+    Rule("metadata-key-duplicate"),
+    style_rule("metadata-key-namespace"),
+    style_rule("model-domain-missing"),
+    style_rule("producer-missing", needs_valid_syntax=True),
+    Rule("model-version-negative", level="lint"),
+    style_rule("doc-html"),
 )

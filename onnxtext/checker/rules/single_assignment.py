@@ -91,10 +91,6 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("value-redefined", "a name has one definition in a graph (SSA)"),
-    Rule(
-        "value-shadows-outer",
-        "a nested graph does not shadow names of outer graphs; up to IR version 8, inputs and "
-        "initializers cause only a warning",
-    ),
+    Rule("value-redefined"),
+    Rule("value-shadows-outer"),
 )

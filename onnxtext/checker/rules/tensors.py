@@ -179,10 +179,10 @@ def _segment(tensor: TensorUse) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("tensor-type-undefined", "the element type is not `undefined`"),
-    Rule("tensor-data-field", "data is in one field: `raw_data`, or the field of the element type"),
-    Rule("tensor-data-size", "the number of elements agrees with the dims"),
-    Rule("tensor-dim-negative", "dims are 0 or more"),
-    Rule("tensor-empty-data", "a tensor without elements has no data"),
-    Rule("segment-invalid", "a segment lies within its tensor"),
+    Rule("tensor-type-undefined"),
+    Rule("tensor-data-field"),
+    Rule("tensor-data-size"),
+    Rule("tensor-dim-negative"),
+    Rule("tensor-empty-data"),
+    Rule("segment-invalid"),
 )

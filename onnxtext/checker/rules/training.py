@@ -120,9 +120,9 @@ def _combined_conflicts(main: Scope, step: Scope) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule("training-init-inputs", "the initialization has no inputs"),
-    Rule("training-binding-key", "bindings set only initializers, each initializer at most once"),
-    Rule("training-binding-value", "bindings use outputs of their graph"),
-    Rule("training-init-omitted", "an `initialization_binding` needs an `initialization`"),
-    Rule("training-graph-combined", "the graph and the algorithm together are one valid graph"),
+    Rule("training-init-inputs"),
+    Rule("training-binding-key"),
+    Rule("training-binding-value"),
+    Rule("training-init-omitted"),
+    Rule("training-graph-combined"),
 )

@@ -18,9 +18,4 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from TypeInference.of(subject).findings
 
 
-RULES = (
-    Rule(
-        "type-mismatch",
-        "types satisfy the operator's constraints; a type variable has one type in a node",
-    ),
-)
+RULES = (Rule("type-mismatch"),)

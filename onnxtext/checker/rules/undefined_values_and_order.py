@@ -324,21 +324,9 @@ def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
 
 
 RULES = (
-    Rule(
-        "value-undefined",
-        "a node uses only inputs, initializers, outputs of nodes, or outer values",
-        needs_valid_syntax=True,
-    ),
-    Rule("node-order", "nodes are in topological order", needs_valid_syntax=True),
-    Rule("graph-cycle", "nodes do not form cycles"),
-    Rule(
-        "graph-output-undefined",
-        "every output of a graph is defined in that graph",
-        needs_valid_syntax=True,
-    ),
-    Rule(
-        "function-output-undefined",
-        "every output of a function is defined in its body",
-        needs_valid_syntax=True,
-    ),
+    Rule("value-undefined", needs_valid_syntax=True),
+    Rule("node-order", needs_valid_syntax=True),
+    Rule("graph-cycle"),
+    Rule("graph-output-undefined", needs_valid_syntax=True),
+    Rule("function-output-undefined", needs_valid_syntax=True),
 )

@@ -40,6 +40,6 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
 
 
 RULES = (
-    Rule("graph-input-untyped", "inputs of the main graph have a type, tensors also a shape"),
-    Rule("graph-output-untyped", "outputs of the main graph have a type, tensors also a shape"),
+    Rule("graph-input-untyped"),
+    Rule("graph-output-untyped"),
 )

@@ -66,11 +66,4 @@ def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     return used
 
 
-RULES = (
-    Rule(
-        "value-unused",
-        "every initializer and every node is used",
-        level="lint",
-        needs_valid_syntax=True,
-    ),
-)
+RULES = (Rule("value-unused", level="lint", needs_valid_syntax=True),)

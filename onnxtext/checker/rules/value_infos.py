@@ -164,19 +164,7 @@ def _type_phrase(type: Type) -> str:
 
 
 RULES = (
-    Rule(
-        "value-info-duplicate",
-        "`value_info` has at most one entry for a value; a repeated equal entry is a warning",
-    ),
-    Rule(
-        "value-info-unknown",
-        "`value_info` names existing values; an unknown name is an error in functions, "
-        "a warning elsewhere",
-        level="warning",
-        needs_valid_syntax=True,
-    ),
-    Rule(
-        "value-info-conflict",
-        "declarations of a value agree with each other and with the initializer's data",
-    ),
+    Rule("value-info-duplicate"),
+    Rule("value-info-unknown", level="warning", needs_valid_syntax=True),
+    Rule("value-info-conflict"),
 )
