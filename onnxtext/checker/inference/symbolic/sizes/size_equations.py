@@ -8,9 +8,10 @@ group is restricted to two numbers: 1 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections import ChainMap
+from collections.abc import MutableMapping, Sequence, Set
 from math import gcd
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.finding import Place
@@ -118,6 +119,10 @@ class _Choice(NamedTuple):
     exact: bool
 
 
+V = TypeVar("V")
+BySymbol = MutableMapping[str, V]
+
+
 class SizeEquations:
     """The equations between the symbols of a graph, including the equations of its outer graphs.
 
@@ -136,10 +141,14 @@ class SizeEquations:
         self.mismatches = outer.mismatches if outer is not None else []
         self.learned = 0
         self._outer = outer
-        self._links: dict[str, _Link] = {}
-        self._weights: dict[str, int] = {}
-        self._minimums: dict[str, int] = {}
-        self._choices: dict[str, _Choice] = {}
+        # Each symbol that is not the representative of its group has a link. The other maps have
+        # entries for representatives: the number of symbols in the group, the least size for which
+        # no symbol of the group is negative, and the numbers that are possible. Missing keys are
+        # looked up in the maps of the outer graph.
+        self._links: BySymbol[_Link] = {} if outer is None else ChainMap({}, outer._links)
+        self._weights: BySymbol[int] = {} if outer is None else ChainMap({}, outer._weights)
+        self._minimums: BySymbol[int] = {} if outer is None else ChainMap({}, outer._minimums)
+        self._choices: BySymbol[_Choice] = {} if outer is None else ChainMap({}, outer._choices)
         self._reported: set[str] = outer._reported if outer is not None else set()
 
     @property
@@ -152,7 +161,7 @@ class SizeEquations:
         """Return the only number that a dimension can be; None if unknown."""
         if not isinstance(extent, SymbolicSize):
             return extent
-        if not self._choices and self._outer is None:
+        if not self._choices:
             return None
         shifted = extent.shifted
         if shifted is not None:
@@ -163,7 +172,7 @@ class SizeEquations:
 
     def _number(self, name: str) -> int | None:
         root, offset, _ = self.representative(name)
-        choice = self._choice(root)
+        choice = self._choices.get(root)
         if choice is None or len(choice.numbers) != 1:
             return None
         return next(iter(choice.numbers)) + offset
@@ -175,7 +184,7 @@ class SizeEquations:
         only several restrictions together leave a single number: `1 or 4` and `1 or 8` leave 1.
         """
         root, offset, joined = self.representative(name)
-        choice = self._choice(root)
+        choice = self._choices.get(root)
         if choice is None or root in self._reported:
             return None
         numbers = tuple(sorted([number + offset for number in choice.numbers]))
@@ -192,9 +201,6 @@ class SizeEquations:
         """
         total = 0
         places: list[Place] = []
-        if self._outer is not None:
-            name, total, outer_places = self._outer.representative(name)
-            places += outer_places
         while name in self._links:
             name, offset, place = self._links[name]
             total += offset
@@ -203,7 +209,7 @@ class SizeEquations:
 
     def root(self, extent: Extent) -> Extent:
         """Replace each symbol of a dimension by `representative + difference`."""
-        if not isinstance(extent, SymbolicSize) or (not self._links and self._outer is None):
+        if not isinstance(extent, SymbolicSize) or not self._links:
             return extent
         return substitute(extent, self._representative)
 
@@ -296,26 +302,6 @@ class SizeEquations:
         if (1 - constant) % gcd(*terms.values()):  # `2*N` is never 1
             self.equal(extent, size, place)
 
-    def _choice(self, root: str) -> _Choice | None:
-        cached = self._choices.get(root)
-        if cached is None and self._outer is not None:
-            return self._outer._choice(root)
-        return cached
-
-    def _weight(self, root: str) -> int:
-        """Return the number of symbols in the group whose representative is `root`."""
-        cached = self._weights.get(root)
-        if cached is None:
-            return self._outer._weight(root) if self._outer is not None else 1
-        return cached
-
-    def _least(self, root: str) -> int:
-        """Return the least size of `root` for which no symbol of its group is negative."""
-        cached = self._minimums.get(root)
-        if cached is None:
-            return self._outer._least(root) if self._outer is not None else 0
-        return cached
-
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`, or record a conflict with earlier equations."""
         first, left_offset, joined = self.representative(left[0])
@@ -327,11 +313,12 @@ class SizeEquations:
                 sizes = _spell_shifted(*left), _spell_shifted(*right)
                 self.conflicts.append(SizeConflict(left[0], sizes, (place,), joined))
             return
-        if self._weight(first) > self._weight(second):  # keeps chains of links short
+        weights, minimums = self._weights, self._minimums
+        if weights.get(first, 1) > weights.get(second, 1):  # keeps chains of links short
             first, second, difference = second, first, -difference
-        self._weights[second] = self._weight(second) + self._weight(first)
-        self._minimums[second] = max(self._least(second), self._least(first) - difference)
-        choices = self._choice(first), self._choice(second)
+        weights[second] = weights.get(second, 1) + weights.get(first, 1)
+        minimums[second] = max(minimums.get(second, 0), minimums.get(first, 0) - difference)
+        choices = self._choices.get(first), self._choices.get(second)
         self._links[first] = _Link(second, difference, place)
         self.learned += 1
         if first in self._reported:
@@ -352,13 +339,13 @@ class SizeEquations:
         """
         root, offset, _ = self.representative(extent[0])
         offset += extent[1]
-        least = self._least(root)
+        least = self._minimums.get(root, 0)
         allowed = frozenset(number - offset for number in numbers if number - offset >= least)
         if not allowed:
             self._never(name or extent[0], _spell_shifted(*extent), _words(numbers), place)
             return
         exact = exact or len(allowed) == 1 < len(numbers)
-        choice = self._choice(root)
+        choice = self._choices.get(root)
         left = allowed if choice is None else allowed & choice.numbers
         if left:
             if choice is None or left != choice.numbers or (exact and not choice.exact):
