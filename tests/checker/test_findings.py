@@ -575,7 +575,7 @@ def test_a_file_of_external_data_is_looked_up_once(
 
 def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
     """The visible values are collected once for a graph, not once for each graph nested in it."""
-    (family,) = [f for f in families() if any(rule.code == "sharding-axis" for rule in f.rules)]
+    (family,) = [f for f in families() if any(rule.code == "sharding-axis" for rule in f.RULES)]
 
     def seconds(count: int) -> float:
         spec = 'sharding_spec: [{tensor_name: "x", sharded_dim: [{axis: 3}]}]'

@@ -99,6 +99,6 @@ def test_the_rules_of_the_specification_exist() -> None:
 
 
 def test_rules_are_in_one_family_each() -> None:
-    codes = [rule.code for family in families() for rule in family.rules]
+    codes = [rule.code for family in families() for rule in family.RULES]
     assert len(codes) == len(set(codes))
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", code) for code in codes)

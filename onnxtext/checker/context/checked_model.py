@@ -200,18 +200,11 @@ class CheckedModel:
         self, tree: Graph, kind: Kind, parent: Scope | None, holder: Node | None,
         opsets: Opsets | None,
     ) -> Scope:  # fmt: skip
-        resolved = self.resolved
-        graph = resolved.graph(tree) if tree.decorators else tree
-        scope = Scope(tree, kind, graph.name, parent=parent, holder=holder, opsets=opsets)
+        graph = self.resolved.graph(tree) if tree.decorators else tree
+        function = parent.function if parent is not None else None
+        scope = Scope(tree, kind, graph.name, parent, holder, function=function, opsets=opsets)
         scope.quantization = graph.quantization
-        if parent is not None:
-            scope.function = parent.function
-        for value in graph.inputs:
-            scope.inputs.append(self._value(value))
-            if value.data is not None:
-                scope.initializers.append(self._initializer(value, is_input=True))
-        scope.outputs = [self._value(value) for value in graph.outputs]
-        self._add_values(scope, graph.values)
+        self._add_values(scope, graph)
         if any(d.name == DECORATOR for d in tree.decorators):
             scope.infos = [*_infos_to_copy(tree, scope.initializers), *scope.infos]
         self._finish(scope, graph.nodes)
@@ -219,31 +212,27 @@ class CheckedModel:
 
     def _add_function(self, tree: Function) -> Scope:
         function = self.resolved.function(tree) if tree.decorators else tree
-        scope = Scope(
-            function, "function", function.name, opsets=imported_opsets(function.opset_imports)
-        )
+        opsets = imported_opsets(function.opset_imports)
+        scope = Scope(function, "function", function.name, function=function, opsets=opsets)
         scope.tree = tree
-        scope.function = function
-        scope.inputs = [self._value(value) for value in function.inputs]
-        scope.outputs = [self._value(value) for value in function.outputs]
-        self._add_values(scope, function.values)
+        self._add_values(scope, function)
         self._finish(scope, function.nodes)
         return scope
 
-    def _add_values(self, scope: Scope, values: Iterable[ValueInfo]) -> None:
-        for value in values:
-            if value.data is None:
-                scope.infos.append(self._value(value))
-            else:
-                scope.initializers.append(self._initializer(value, is_input=False))
+    def _add_values(self, scope: Scope, owner: Graph | Function) -> None:
+        """Set the values of a scope to those of `owner`, after their decorators are applied."""
+        scope.inputs = [self._value(value) for value in owner.inputs]
+        scope.outputs = [self._value(value) for value in owner.outputs]
+        scope.infos = [self._value(value) for value in owner.values if value.data is None]
+        scope.initializers = [
+            self.resolved.initializer(value, is_input=is_input) if value.decorators else value
+            for values, is_input in ((owner.inputs, True), (owner.values, False))
+            for value in values
+            if value.data is not None
+        ]
 
     def _value(self, value: ValueInfo) -> ValueInfo:
         return self.resolved.value(value) if value.decorators else value
-
-    def _initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
-        if value.decorators:
-            return self.resolved.initializer(value, is_input=is_input)
-        return value
 
     def _finish(self, scope: Scope, nodes: list[Node]) -> None:
         """Set the nodes of a scope, add it to `scopes`, and then add the graphs nested in it."""

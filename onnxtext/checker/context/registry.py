@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Literal, NamedTuple
 
-from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding
 from onnxtext.diagnostics import Severity
 from onnxtext.diagnostics.code_pages import read_page
 
@@ -63,17 +61,6 @@ def _note(code: str) -> str:
     return f"rule: {match[1][0].lower()}{match[1][1:]}{source}"
 
 
-class Family(NamedTuple):
-    """Rules that are checked in one walk over a model: a module of `onnxtext.checker.rules`.
-
-    `check` yields the findings of these rules. It may yield findings of disabled rules, which the
-    caller must drop.
-    """
-
-    check: Callable[[CheckedModel], Iterable[Finding]]
-    rules: tuple[Rule, ...]
-
-
 MODULES = (
     "ir_versions",
     "opsets",
@@ -108,16 +95,19 @@ MODULES = (
 
 
 @cache
-def families() -> tuple[Family, ...]:
-    """Return all families of rules, in the order of `MODULES`."""
-    modules = [importlib.import_module(f"onnxtext.checker.rules.{name}") for name in MODULES]
-    return tuple([Family(module.check, module.RULES) for module in modules])
+def families() -> tuple[ModuleType, ...]:
+    """Return the modules of `onnxtext.checker.rules`, in the order of `MODULES`.
+
+    Each module has a family of rules, `RULES`, and a function `check`, which yields their findings
+    in a `CheckedModel`. It may yield findings of disabled rules, which the caller must drop.
+    """
+    return tuple([importlib.import_module(f"onnxtext.checker.rules.{name}") for name in MODULES])
 
 
 @cache
 def rules() -> Mapping[str, Rule]:
     """Return all rules by code: the rules of all families, and two rules that `engine` checks."""
-    by_code = {rule.code: rule for family in families() for rule in family.rules}
+    by_code = {rule.code: rule for family in families() for rule in family.RULES}
     by_code |= {rule.code: rule for rule in (UNUSED_SUPPRESSION, BACKSLASH_LOST)}
     return MappingProxyType(by_code)
 

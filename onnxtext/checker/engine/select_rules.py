@@ -74,7 +74,7 @@ def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
     if infers and subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()
     for family in families():
-        if not active.isdisjoint([rule.code for rule in family.rules]):
+        if not active.isdisjoint([rule.code for rule in family.RULES]):
             subject.found += list(family.check(subject))
     active_findings = [finding for finding in subject.found if finding.code in active]
     kept = without_cascades(active_findings, subject.scopes)

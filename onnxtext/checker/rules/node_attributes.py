@@ -36,24 +36,20 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
             findings = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:
-                for index, attribute in enumerate(node.attributes):
-                    findings += _misfit(node, index, attribute, target)
-                findings += _missing(node, target)
-            if findings:
-                if type(target) is Signature and target.origin:
-                    findings = [_with_origin(finding, target) for finding in findings]
-                yield from findings
-            else:
+                for finding in _misfits(node, target):
+                    # A newer version of the package that defines the operator may accept further
+                    # attributes, but rarely changes types or makes attributes optional.
+                    is_certain = finding.code != "attribute-unknown"
+                    findings.append(with_schema_origin(finding, target, is_certain=is_certain))
+            yield from findings
+            if not findings:
                 fitting.add(key)
 
 
-def _with_origin(finding: Finding, signature: Signature) -> Finding:
-    # A newer version of the package that defines the operator may accept further attributes, but
-    # rarely changes types or makes attributes optional.
-    if finding.code == "attribute-duplicate":
-        return finding
-    is_certain = finding.code != "attribute-unknown"
-    return with_schema_origin(finding, signature, is_certain=is_certain)
+def _misfits(node: Node, signature: Signature) -> Iterator[Finding]:
+    for index, attribute in enumerate(node.attributes):
+        yield from _misfit(node, index, attribute, signature)
+    yield from _missing(node, signature)
 
 
 def _missing(node: Node, signature: Signature) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ def infer_node(
     shapes, elements = list(inputs), list(values)
     if onnxruntime_operators.has_rule(node.domain, node.op_type):
         call = OperatorCall(node, shapes, elements, sizes, onnxruntime_operators.SINCE)
-        return onnxruntime_operators.shapes(call), ()
+        return onnxruntime_operators.SHAPES[node.op_type](call), ()
     if type(target) is not Signature or target.origin or target.domain not in DOMAINS:
         return (), ()
     return infer(target.name, OperatorCall(node, shapes, elements, sizes, target.since))

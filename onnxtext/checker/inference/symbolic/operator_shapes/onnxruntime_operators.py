@@ -376,12 +376,3 @@ SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     "SkipSimplifiedLayerNormalization": _skip_normalized,
 }
 """Maps each operator to the inference function for the shapes of all its outputs."""
-
-
-def shapes(call: OperatorCall) -> Shapes:
-    """Infer the shapes of the outputs of a node for which `has_rule` is True.
-
-    Shapes that are None or missing are unknown. Reject the node if its inputs or attributes do not
-    fit.
-    """
-    return SHAPES[call.node.op_type](call)
