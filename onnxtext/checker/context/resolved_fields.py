@@ -47,12 +47,13 @@ _FIELDS = {
     "data_type": "type",
     "dims": "type",
     "doc_string": "doc_string",
-}
-"""Maps the names of protobuf fields to the attributes of the syntax tree that hold the fields."""
-_DATA = {
-    "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
-    "string_data", "external_data", "data_location",
+    **dict.fromkeys(
+        ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data",
+         "string_data", "external_data", "data_location"),
+        "data",
+    ),
 }  # fmt: skip
+"""Maps the names of protobuf fields to the attributes of the syntax tree that hold the fields."""
 
 
 def changed_fields(decorators: Iterable[ast.Decorator], target: str = "") -> dict[str, FieldValue]:
@@ -191,7 +192,10 @@ class ResolvedFields:
         sparse = changed_fields(graph.decorators).get("sparse_initializer")
         if isinstance(sparse, tuple) and resolved is not graph:
             plain = [v for v in resolved.values if not isinstance(v.data, ast.SparseTensor)]
-            resolved.values = [*plain, *map(self._sparse_initializer, sparse)]
+            for tensor in map(self._sparse_tensor, sparse):
+                type = ast.SparseTensorType(tensor.values.type.element, tensor.dims)
+                plain.append(ast.ValueInfo(tensor.values.name or "", type, tensor))
+            resolved.values = plain
         return resolved
 
     def function(self, function: ast.Function) -> ast.Function:
@@ -225,7 +229,7 @@ class ResolvedFields:
         `@data.unset` instead. Return a sparse initializer unchanged.
         """
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
-        if not changed & (_DATA | _FIELDS.keys()) or isinstance(value.data, ast.SparseTensor):
+        if not changed & _FIELDS.keys() or isinstance(value.data, ast.SparseTensor):
             return value
         try:
             pieces = self._lowering.initializer(value, is_input=is_input)
@@ -237,7 +241,7 @@ class ResolvedFields:
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
         """Copy a tensor in an attribute and apply its decorators `@set` and `@unset`."""
-        if not changed_fields(tensor.decorators).keys() & (_DATA | _FIELDS.keys()):
+        if not changed_fields(tensor.decorators).keys() & _FIELDS.keys():
             return tensor
         try:
             decoded = self._decode_tensor(self._lowering.tensor(tensor))
@@ -284,15 +288,10 @@ class ResolvedFields:
                         parts[field.number] = self._decode_tensor(data[field.value : field.end])
             except (LowerError, RecordError, WireError):
                 pass
-            dims = _dims(record)
+            numbers = field_of(record, "dims")
+            if isinstance(numbers, tuple):
+                dims = tuple([number_of(item) or 0 for item in numbers])
         return ast.SparseTensor(dims, parts[1], parts[2])
-
-    def _sparse_initializer(self, record: FieldValue) -> ast.ValueInfo:
-        """Convert a `SparseTensorProto` record to an initializer."""
-        sparse = self._sparse_tensor(record)
-        values = sparse.values
-        type = ast.SparseTensorType(values.type.element, sparse.dims)
-        return ast.ValueInfo(values.name or "", type, sparse)
 
     def original(self, item: object) -> object:
         """Return the statement that `item` was copied from; `item` itself if it is not a copy."""
@@ -307,18 +306,10 @@ class ResolvedFields:
 def _with_fields(original: S, decoded: S, fields: Iterable[str]) -> S:
     """Copy `original`, but take the protobuf fields named in `fields` from `decoded`."""
     result = replace(original)
-    for field in fields:
-        name = _FIELDS.get(field)
-        if name is not None and hasattr(result, name):
+    for name in [_FIELDS[field] for field in fields]:
+        if hasattr(result, name):
             setattr(result, name, getattr(decoded, name))
     return result
-
-
-def _dims(record: ast.Record) -> tuple[int, ...]:
-    for field in record.fields:
-        if field.key == "dims" and isinstance(field.value, tuple):
-            return tuple([number_of(item) or 0 for item in field.value])
-    return ()
 
 
 def field_of(record: ast.Record, name: str) -> FieldValue | None:

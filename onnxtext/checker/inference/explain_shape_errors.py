@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import (
@@ -38,36 +39,21 @@ _PHRASES = (
 
 
 def spell_type(type: Type) -> str:
-    """Return the text of a type for messages, such as `float[N, 3]`; `opaque` for opaque types."""
+    """Return the text of a type without decorators, such as `float[N, 3]`."""
+    from onnxtext.printer import print_type  # a slow import, rarely needed
+
+    return print_type(_without_decorators(type))
+
+
+def _without_decorators(type: Type) -> Type:
     match type:
-        case TensorType(element, shape):
-            return element + _shape(shape)
-        case SparseTensorType(element, shape):
-            return f"sparse_tensor({element}{_shape(shape)})"
-        case SequenceType(element):
-            return f"seq({spell_type(element)})"
-        case OptionalType(element):
-            return f"optional({spell_type(element)})"
+        case TensorType(element, shape) | SparseTensorType(element, shape):
+            return type.__class__(element, shape and tuple(map(plain_dim, shape)))
+        case SequenceType(element) | OptionalType(element):
+            return type.__class__(_without_decorators(element))
         case MapType(key, value):
-            return f"map({key}, {spell_type(value)})"
-    return "opaque"
-
-
-def _shape(shape: tuple[object, ...] | None) -> str:
-    if shape is None:
-        return "[]"
-    if not shape:
-        return ""
-    dims = [plain_dim(dim) for dim in shape]  # type: ignore[arg-type]
-    return f"[{', '.join(map(_dim, dims))}]"
-
-
-def _dim(dim: int | str | None) -> str:
-    if isinstance(dim, str):
-        from onnxtext.printer.quoting import quote_word  # a slow import, needed only for errors
-
-        return quote_word(dim)
-    return "?" if dim is None else str(dim)
+            return MapType(key, _without_decorators(value))
+    return replace(type, decorators=())
 
 
 def explain(

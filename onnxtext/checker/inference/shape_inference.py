@@ -7,12 +7,13 @@ expressions of symbols, such as `2*seq`, and dimensions that depend on shapes co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
+from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
@@ -295,7 +296,10 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
                     constants[name] = encoded
         if not bodies:
             return self._inference.plain(signature, node, inputs, constants, scope.opsets)
-        names = {name: environment.find(name) for name in _names_in(bodies)}
+        graphs = list(walk_graphs(node))
+        used = [name for graph in graphs for inner in graph.nodes for name in inner.inputs]
+        used += [value.name for graph in graphs for value in graph.outputs]
+        names = {name: environment.find(name) for name in used}
         names |= dict(zip(node.inputs, inputs, strict=True))
         return self._inference.infer_with_subgraphs(signature, node, names, constants, scope.opsets)
 
@@ -389,12 +393,3 @@ class CompleteInference(ShapeInference):
         """Visit all graphs and functions; the inputs of uncalled functions have unknown types."""
         super().run()
         self._visit_uncalled([scope for scope in self._scopes if scope.kind == "function"])
-
-
-def _names_in(bodies: Iterable[Scope]) -> set[str]:
-    """Return the names of all values that the nodes and outputs of bodies refer to."""
-    result: set[str] = set()
-    for body in bodies:
-        result.update(*[node.inputs for node in body.nodes], [value.name for value in body.outputs])
-        result.update(*map(_names_in, body.children.values()))
-    return result
