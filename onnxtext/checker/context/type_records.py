@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxtext.ast.model import Function, ValueInfo
 from onnxtext.ast.records import FieldValue, Record
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.ast.types import DecoratedDim, Type
+from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.model_items import (
@@ -33,10 +33,19 @@ class TypeRecord(NamedTuple):
     required: bool
 
 
+_Candidate = tuple[FieldValue | None, Place, str, bool]
+"""The arguments of a `TypeRecord`, whose `record` may be None or another field."""
+
+
 @cache_in_memo
 def type_records(subject: CheckedModel) -> list[TypeRecord]:
     """Return every type that is written as a record, or that `@set` or `@unset` changes."""
-    return [*_value_type_records(subject), *_attribute_type_records(subject)]
+    candidates = (*_of_values(subject), *_of_attributes(subject))
+    return [
+        TypeRecord(record, place, name, required)
+        for record, place, name, required in candidates
+        if isinstance(record, Record)
+    ]
 
 
 def has_record(value: ValueInfo) -> bool:
@@ -49,66 +58,43 @@ def has_record(value: ValueInfo) -> bool:
     return value.type is not None and _is_changed(value.type)
 
 
-def _value_type_records(subject: CheckedModel) -> Iterator[TypeRecord]:
+def _of_values(subject: CheckedModel) -> Iterator[_Candidate]:
     lift = subject.resolved.type_record
-    declared = [use.type for use in type_uses(subject)]
-    changed = {id(type) for type in declared if _is_decorated(type) and _is_changed(type)}
+    changed = {id(use.type) for use in type_uses(subject) if _is_changed(use.type)}
     for scope in subject.scopes:
         for kind in (scope.inputs, scope.outputs, scope.infos):
             required = scope.kind == "main" and kind is not scope.infos
             for value in kind:
-                if (value.decorators or _is_decorated(value.type)) and has_record(value):
-                    record = lift(value)
-                    if record is not None:
-                        yield TypeRecord(record, Place(value, ("type",)), value.name, required)
+                if id(value.type) in changed or (value.decorators and has_record(value)):
+                    yield lift(value), Place(value, ("type",)), value.name, required
         for node in scope.nodes if changed else ():
             for index, type in enumerate(node.output_types):
-                if type is not None and id(type) in changed:
-                    record = lift(ValueInfo(node.outputs[index], type))
-                    if record is not None:
-                        place = Place(node, ("output_types", index))
-                        yield TypeRecord(record, place, node.outputs[index], False)
+                if id(type) in changed:
+                    name, place = node.outputs[index], Place(node, ("output_types", index))
+                    yield lift(ValueInfo(name, type)), place, name, False
 
 
-def _attribute_type_records(subject: CheckedModel) -> Iterator[TypeRecord]:
-    for node, index, attribute in structured_attributes(subject):
-        yield from _records_of_attribute(subject, attribute, Place(node, ("attributes", index)))
-    for scope in subject.scopes:
-        if isinstance(scope.owner, Function):
-            for index, item in enumerate(scope.owner.attributes):
-                if isinstance(item, Attribute):
-                    place = Place(scope.original, ("attributes", index))
-                    yield from _records_of_attribute(subject, item, place)
-
-
-def _records_of_attribute(
-    subject: CheckedModel, attribute: Attribute, place: Place
-) -> Iterator[TypeRecord]:
-    value = attribute.value
-    records: list[FieldValue | None] = []
-    if isinstance(value, Record):
-        records.append(field_of(value, "tp"))
-        several = field_of(value, "type_protos")
-        records += several if isinstance(several, tuple) else ()
-    else:
+def _of_attributes(subject: CheckedModel) -> Iterator[_Candidate]:
+    attributes: list[tuple[Attribute, object, int]] = [
+        (item, node, index) for node, index, item in structured_attributes(subject)
+    ]
+    attributes += [
+        (item, scope.original, index)
+        for scope in subject.scopes
+        if isinstance(scope.owner, Function)
+        for index, item in enumerate(scope.owner.attributes)
+        if isinstance(item, Attribute)
+    ]
+    for attribute, owner, index in attributes:
+        value, place = attribute.value, Place(owner, ("attributes", index))
+        if isinstance(value, Record):
+            several = field_of(value, "type_protos")
+            for record in (field_of(value, "tp"), *(several if isinstance(several, tuple) else ())):
+                yield record, place, attribute.name, True
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, TYPES) and _is_changed(item):
-                records.append(subject.resolved.type_record(ValueInfo("", item)))
-    for record in records:
-        if isinstance(record, Record):
-            yield TypeRecord(record, place, attribute.name, True)
-
-
-_class_of: Callable[[object], type] = type
-
-
-def _is_decorated(type: Type | None) -> bool:
-    """Whether a type may contain decorators. The test is fast, but exact only for tensor types."""
-    return type is not None and (
-        bool(type.decorators)
-        or not hasattr(type, "shape")
-        or DecoratedDim in map(_class_of, type.shape or ())
-    )
+                record = subject.resolved.type_record(ValueInfo("", item))
+                yield record, place, attribute.name, True
 
 
 def _is_changed(type: Type) -> bool:
