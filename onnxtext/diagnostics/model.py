@@ -88,14 +88,14 @@ def safe_fixes(diagnostics: Iterable[Diagnostic]) -> list[Fix]:
         if item.fix is None or item.fix.applicability != "safe":
             continue
         spans = [edit.span for edit in item.fix.edits]
-        if not any(_overlaps(taken, span) for span in spans):
+        if not any(overlaps(taken, span) for span in spans):
             chosen.append(item.fix)
             for span in spans:
                 insort(taken, span)
     return chosen
 
 
-def _overlaps(taken: list[Span], new: Span) -> bool:
+def overlaps(taken: list[Span], new: Span) -> bool:
     """Whether a span overlaps or equals one of `taken`, which are sorted and do not overlap."""
     index = bisect(taken, new)
     return any(

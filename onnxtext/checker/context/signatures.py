@@ -9,6 +9,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
 from onnxtext.quick_dataclass import dataclass
 
@@ -97,7 +98,7 @@ class Signature:
     @property
     def full_name(self) -> str:
         """The name with its domain, such as `com.microsoft.Gelu`."""
-        return f"{self.domain}.{self.name}" if self.domain else self.name
+        return qualified_name(self.domain, self.name)
 
     def input(self, index: int) -> Parameter | None:
         """Return the formal input for a node's input `index` (0-based); None if there is none."""

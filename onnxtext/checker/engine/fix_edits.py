@@ -8,7 +8,6 @@ parsed. If its syntax tree does not equal the expected tree, the edits are dropp
 from __future__ import annotations
 
 import copy
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Repair
 from onnxtext.checker.engine.sort_nodes import safe_order
 from onnxtext.diagnostics import Edit, Fix, Label, OnnxTextError
-from onnxtext.diagnostics.model import apply_edits
+from onnxtext.diagnostics.model import apply_edits, overlaps
 from onnxtext.source import Source, Span, line_start
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_model
@@ -53,7 +52,7 @@ def apply_repairs(
         return RepairResult(source.text, ())
     planned: list[PlannedRepair] = []
     seen: set[int] = set()
-    taken: list[tuple[int, int]] = []
+    taken: list[Span] = []  # sorted
     for finding in findings:
         repair = finding.repair
         if len(planned) == _MAX_REPAIRS:
@@ -62,10 +61,10 @@ def apply_repairs(
             continue
         seen.add(id(repair.item))
         change = plan_fix(source, subject, repair)
-        if change is not None and not _overlaps(change.edits, taken):
+        if change is not None and not any(overlaps(taken, edit.span) for edit in change.edits):
             change.title += f" [{finding.code}]"
             planned.append(change)
-            taken = sorted([*taken, *[(e.span.start, e.span.end) for e in change.edits]])
+            taken = sorted([*taken, *[edit.span for edit in change.edits]])
     kept = planned
     if planned and not _is_verified(source, model, planned):
         kept = []
@@ -118,17 +117,6 @@ class PlannedRepair:
     edits: list[Edit]
     repair: Repair
     order: list[int] | None = None
-
-
-def _overlaps(edits: list[Edit], taken: list[tuple[int, int]]) -> bool:
-    """Whether one of `edits` overlaps or equals a range (start, end) in the sorted list `taken`."""
-    for edit in edits:
-        start, end = edit.span.start, edit.span.end
-        index = bisect_left(taken, (start, end))
-        for left, right in taken[max(index - 2, 0) : index + 1]:
-            if (start < right and left < end) or (start, end) == (left, right):
-                return True
-    return False
 
 
 def plan_fix(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:

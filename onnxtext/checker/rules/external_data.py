@@ -18,9 +18,9 @@ from onnxtext.checker.context.finding import Finding, quote
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Rule, style_rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
+from onnxtext.io.path_safety import leads_out
 from onnxtext.plurals import count_noun
-from onnxtext.tensor.element_count import count_elements
-from onnxtext.tensor.element_types import ELEMENTS, raw_size
+from onnxtext.weights.declared_sizes import raw_data_size
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
 _ALIGNMENT = 4096
@@ -90,9 +90,9 @@ def _look_up(location: str, base_dir: Path | None) -> _Location:
     unsafe = _unsafe(location)
     if unsafe is not None or base_dir is None:
         return _Location(unsafe)
-    path, unsafe = _resolve(base_dir, location)
-    if path is None:
-        return _Location(unsafe)
+    path = base_dir / location
+    if leads_out(path, base_dir):
+        return _Location("a link that leaves the model's directory")
     try:
         status = path.stat()
     except (OSError, ValueError):  # the name may also be too long for the file system
@@ -182,15 +182,6 @@ def _unsafe(location: str) -> str | None:
     return None
 
 
-def _resolve(base_dir: Path, location: str) -> tuple[Path | None, str | None]:
-    """Return (file, None) for a location in `base_dir`; (None, reason) if the file is outside."""
-    root = os.path.realpath(base_dir)
-    path = os.path.realpath(os.path.join(root, location))  # noqa: PTH118 - realpath takes a str
-    if os.path.commonpath([root, path]) != root:
-        return None, "a link that leaves the model's directory"
-    return Path(path), None
-
-
 def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> Iterator[Finding]:
     """Check `offset` and `length` against the tensor and, if there is one, against the file."""
     numbers: dict[str, int] = {}
@@ -207,16 +198,13 @@ def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> I
     if offset % _ALIGNMENT:
         problem = f"has the offset {offset}, which is not a multiple of {_ALIGNMENT}"
         yield _finding(tensor, "external-offset-unaligned", problem)
-    element = ELEMENTS.get(tensor.type.element)
-    expected = None
-    if element is not None and element.bits and all(dim >= 0 for dim in tensor.dims):
-        expected = raw_size(element, count_elements(tensor.dims))
+    expected = raw_data_size(tensor.type)
     length = numbers.get("length")
-    if expected is not None and length is not None and length != expected:
+    if length is not None and length != expected >= 0:
         problem = f"needs {count_noun(expected, 'byte')}, but its `length` is {length:,}"
         yield _finding(tensor, "external-range-invalid", problem)
         return
-    end = offset + (length if length is not None else expected or 0)
+    end = offset + (length if length is not None else max(expected, 0))
     if location.path is not None and end > location.size:
         problem = f"ends at byte {end:,} of a file with only {count_noun(location.size, 'byte')}"
         yield _finding(tensor, "external-range-invalid", problem)

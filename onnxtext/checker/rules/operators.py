@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo, plain_domain
 from onnxtext.checker.context.finding import (
     Finding,
@@ -51,9 +52,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     f"this {quote(node.op_type)} has no outputs",
                     (Place(node),),
                     help="name its outputs: `y = …`",
-                    subject=Subject(
-                        "operator", _full_name(plain_domain(node.domain), node.op_type)
-                    ),
+                    subject=Subject("operator", qualified_name(node.domain, node.op_type)),
                 )
             if target is None:
                 if node.op_type:
@@ -122,15 +121,11 @@ def _functions(subject: CheckedModel) -> dict[str, list[str]]:
     return result
 
 
-def _full_name(domain: str, name: str) -> str:
-    return f"{domain}.{name}" if domain else name
-
-
 def _unknown(subject: CheckedModel, key: tuple[str, str, int], places: list[Place]) -> Finding:
     """Report the nodes at `places`, which use an unknown operator: (domain, operator, version)."""
     domain, name, version = key
     schemas = subject.schemas
-    shown = _full_name(domain, name)
+    shown = qualified_name(domain, name)
     history = schemas.history(domain, name)
     functions = _functions(subject)
     repair = suggestion = None
