@@ -297,7 +297,7 @@ EXPLAINED = {
         value("  float16[2] w = [1.0, 0x7g01],"), "`0x7g01` is not a number",
     ),
     "a declaration before a node": (
-        node("  float[2] u; u = Abs (x)"), "a declaration cannot be a statement",
+        node("  float[2] u; u = Abs (x)"), "the declaration of a value does not",
     ),
 }  # fmt: skip
 """For each error without a fix: the text, and the beginning of the message."""

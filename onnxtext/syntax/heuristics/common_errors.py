@@ -15,6 +15,7 @@ from onnxtext.syntax.heuristics.constructs import (
     list_errors,
     metadata_errors,
     misplaced_constructs,
+    misplaced_lines,
     misplaced_node_parts,
     node_errors,
     operator_errors,
@@ -51,6 +52,7 @@ COMMON_ERRORS = (
     section_errors.metadata_colon, section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
     label_errors.unquoted_label,
+    value_errors.called_data, misplaced_lines.misplaced_line,
     # Keys
     header_value_errors.point_in_integer, header_value_errors.unquoted_header_value,
     string_errors.string_without_quotes, string_errors.doubled_quotes,
@@ -64,7 +66,7 @@ COMMON_ERRORS = (
     data_errors.booleans, data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
-    value_errors.called_data, value_errors.untyped_sparse,
+    value_errors.untyped_sparse,
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.spaced_decorator,
     value_errors.type_variable, value_errors.parameter_with_at_sign,
     # Decorators
@@ -93,7 +95,6 @@ COMMON_ERRORS = (
     node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
     node_errors.missing_operator, node_errors.parentheses, node_errors.nested_expressions,
     value_errors.unnamed_value, node_errors.number_as_name, node_errors.wrong_list_brackets,
-    misplaced_constructs.tensor_among_nodes, misplaced_constructs.type_without_node,
     right_sides.values_as_nodes,
     # Brackets
     type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,

@@ -21,6 +21,7 @@ from onnxtext.syntax.heuristics.constructs import (
     header_errors,
     list_errors,
     misplaced_constructs,
+    misplaced_lines,
     misplaced_node_parts,
     section_errors,
     token_errors,
@@ -112,6 +113,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 
 _WIDER = (
+    misplaced_lines.misplaced_line,
     header_errors.text_before_header, graph_errors.unclosed_outputs, token_errors.repeated_line,
     attribute_errors.node_among_attributes, misplaced_node_parts.swapped_lists,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,

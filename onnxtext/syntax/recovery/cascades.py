@@ -14,42 +14,9 @@ The first two conditions apply until a statement parses without an error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from onnxtext.source import line_start
-from onnxtext.syntax.grammar.lexer import load_lexer
+from onnxtext.syntax.heuristics.constructs.misplaced_lines import parses_elsewhere
 from onnxtext.syntax.heuristics.error_context import CLOSING, OPENING, ErrorContext
-from onnxtext.syntax.heuristics.speculative_parse import States
-from onnxtext.syntax.parser.lalr import load_automaton
-
-_GOES_ON = OPENING | {","}
-_MAX_CHARACTERS = 2000
-_CONTEXTS = (
-    ("<", ">"),
-    ("<x: [", "]"),
-    ("g", "{"),
-    ("g (", ")"),
-    ("g (x", "{"),
-    ("g () => (", ")"),
-    ("g () => (x", "{"),
-    ("g () => () <", ">"),
-    ("g () => () <x", "{"),
-    ("g () => () <float[1] x = [", "]"),
-    ("g () => () {", "}"),
-    ("g () => () {}", "f"),
-    ("g () => () {}", "{"),
-    ("g () => () {} f <", ">"),
-    ("g () => () {} f (", ")"),
-    ("g () => () {x = X <", ">"),
-    ("g () => () {x = X <a = [", "]"),
-    ("g () => () {x = X <a = g () => () {", "}"),
-    ("g () => () {x = X <a = g (", ")"),
-    ("g () => () {x = X (", ")"),
-    ("g () => () {} metadata {", "}"),
-    ("g () => () {} metadata { x {", "}"),
-    ("g () => () {} quantization {", "}"),
-)
-"""Contexts in which to parse a line: the text before the line, and a token after it."""
 
 
 class CascadeFilter:
@@ -97,33 +64,4 @@ class CascadeFilter:
             return False
         if self._error >= 0 and start <= self._error:
             return True
-        return (self.unbalanced or start <= self._resume) and _parses_elsewhere(context)
-
-
-@cache
-def _contexts() -> tuple[tuple[tuple[int, ...], str], ...]:
-    """For each of `_CONTEXTS`, return the states after the text, and the kind of the token."""
-    lexer, automaton = load_lexer(), load_automaton()
-    stacks = []
-    for beginning, end in _CONTEXTS:
-        states = States(automaton, [automaton.starts["model"]])
-        for token in lexer.tokens(beginning, 0, len(beginning)):
-            states.feed(lexer.kind(token))
-        stacks.append((tuple(states.stack), lexer.kind(end)))
-    return tuple(stacks)
-
-
-def _parses_elsewhere(context: ErrorContext) -> bool:
-    """Whether the lines from the statement to the error parse in one of `_CONTEXTS`."""
-    text = context.text
-    line = line_start(text, context.region.start)
-    if context.line_end - line > _MAX_CHARACTERS:
-        return False
-    tokens = context.lexer.tokens(text, line, context.line_end)
-    kinds = [context.lexer.kind(token) for token in tokens]
-    for stack, end in _contexts():
-        states = States(context.automaton, stack)
-        fits = all(states.feed(kind) for kind in kinds)
-        if fits and tokens and (tokens[-1] in _GOES_ON or states.takes(end)):
-            return True
-    return False
+        return (self.unbalanced or start <= self._resume) and parses_elsewhere(context)

@@ -15,7 +15,6 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
-    VALUES,
     closing_index,
     in_attributes,
 )
@@ -24,7 +23,6 @@ from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
-    begins_line,
     indentation,
     innermost_bracket,
     insert,
@@ -233,21 +231,6 @@ def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             yield rewritten("missing-bracket", message, span, f"[{name}]", min_tokens=4)
 
 
-def type_without_node(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a declaration as a statement: `float[N] t`, then `t = Relu (x)`."""
-    done, token = context.done, context.token
-    if token is None or len(done) != 2 or "node" not in context.rules:
-        return
-    ends = token == ";" or begins_line(context.text, context.at)
-    if context.name(done[0]) in {"TYPE", "PRIM"} and ends:
-        span = Span(done[0].at, done[1].end)
-        message = "a declaration cannot be a statement"
-        help = f"write the type in the node that computes the value: `{done[0]} {done[1]} = …`"
-        end = context.at + 1 if token == ";" else context.at
-        removed = (Edit(Span(span.start, end), ""),)
-        yield Diagnosis("misplaced-type", message, span, removed, help=help, min_tokens=4)
-
-
 def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the type of an output after its node, as in MLIR: `y = Relu (x) : float[N]`."""
     if context.token != ":" or context.done or "node" not in context.rules or not context.ahead:
@@ -289,37 +272,6 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
             skip_to=skip_to,
             replaces_errors=True,
             edit_cost=_GRAPH_AMONG_NODES,
-        )
-
-
-def tensor_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a tensor between nodes, such as `float[2] w = {1, 2}`."""
-    tokens = [*context.done, *context.rest]
-    start = 1 if tokens[:1] in (["const"], ["constexpr"], ["static"]) else 0
-    type, mark, values = (
-        tokens[start : start + 1],
-        tokens[start + 2 : start + 3],
-        tokens[start + 3 :],
-    )
-    if not type or mark != ["="] or not values or "node" not in context.rules:
-        return
-    if context.name(type[0]) not in {"TYPE", "PRIM"} or values[0].end <= context.at:
-        return
-    if context.name(values[0]) in VALUES | {"INT", "BLOB", "FILE"} or values[0] in {"[", "{"}:
-        end = closing_index(values) if values[0] in {"[", "{"} else 0
-        if end is None:
-            return
-        if values[end + 1 : end + 2] == [";"]:
-            end += 1
-        first = tokens[0]
-        removed = (Edit(Span(first.at, type[0].at), ""),) if start else ()
-        yield Diagnosis(
-            "misplaced-tensor",
-            "tensors belong in the `<…>` of the graph, not among its nodes",
-            Span(first.at, values[end].end),
-            (*removed, Edit(Span(values[0].at, values[end].end), "A ()")),
-            help="move the tensor to `<…>` between the outputs of the graph and its `{`; in a "
-            "function, write a node `Constant`",
         )
 
 

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recognize lines in a wrong place, such as a node among the inputs of another node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from onnxtext.diagnostics import Edit, Label
+from onnxtext.source import Span, line_start
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
+from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSING,
+    OPENING,
+    Diagnosis,
+    ErrorContext,
+    innermost_bracket,
+    line_end,
+)
+from onnxtext.syntax.heuristics.speculative_parse import States
+from onnxtext.syntax.parser.lalr import load_automaton
+
+_GOES_ON = OPENING | {","}
+_MAX_CHARACTERS = 2000
+_MAX_LINES = 5
+"""Maximum number of adjacent misplaced lines."""
+_HEADER, _NODE, _VALUE, _NUMBERS = range(4)
+_CONTEXTS = (
+    ("<", ">", _HEADER),
+    ("<x: [", "]", None),
+    ("g", "{", None),
+    ("g (", ")", _VALUE),
+    ("g (x", "{", None),
+    ("g () => (", ")", None),
+    ("g () => (x", "{", None),
+    ("g () => () <", ">", _VALUE),
+    ("g () => () <x", "{", None),
+    ("g () => () <float[1] x = [", "]", _NUMBERS),
+    ("g () => () {", "}", _NODE),
+    ("g () => () {}", "f", None),
+    ("g () => () {}", "{", None),
+    ("g () => () {} f <", ">", None),
+    ("g () => () {} f (", ")", None),
+    ("g () => () {x = X <", ">", None),
+    ("g () => () {x = X <a = [", "]", None),
+    ("g () => () {x = X <a = g () => () {", "}", None),
+    ("g () => () {x = X <a = g (", ")", None),
+    ("g () => () {x = X (", ")", None),
+    ("g () => () {} metadata {", "}", None),
+    ("g () => () {} metadata { x {", "}", None),
+    ("g () => () {} quantization {", "}", None),
+)
+"""Contexts in which to parse a line: the text before the line, a token after it, its kind."""
+_ENDS = ("RBRACE", "MORETHAN", "RPAR", "RSQB")
+_FOREIGN = frozenset(("const", "constexpr", "static"))
+_MEANING = {
+    _HEADER: ("syntax-error", "an entry of a header", "move it into the `<…>` before the graph"),
+    _NODE: ("syntax-error", "a node", "move it into the `{…}` of a graph or function"),
+    _VALUE: (
+        "misplaced-type",
+        "the declaration of a value",
+        "write the type in the node that computes the value, or move the declaration to the `(…)` "
+        "of the graph",
+    ),
+    _NUMBERS: ("syntax-error", "a row of numbers", "move it into the list of a tensor"),
+}
+_TENSOR = (
+    "misplaced-tensor",
+    "an initializer",
+    "move it to the `<…>` between the outputs of the graph and its `{`; in a function, write a "
+    "node `Constant`",
+)
+"""The code, subject and help of diagnostics."""
+
+
+@cache
+def _contexts() -> tuple[tuple[tuple[int, ...], str, int | None], ...]:
+    """For each of `_CONTEXTS`, return the states after the text, and the kind of the token."""
+    lexer, automaton = load_lexer(), load_automaton()
+    stacks = []
+    for beginning, end, kind in _CONTEXTS:
+        states = States(automaton, [automaton.starts["model"]])
+        for token in lexer.tokens(beginning, 0, len(beginning)):
+            states.feed(lexer.kind(token))
+        stacks.append((tuple(states.stack), lexer.kind(end), kind))
+    return tuple(stacks)
+
+
+def parses_elsewhere(context: ErrorContext) -> bool:
+    """Whether the lines from the statement to the error parse in one of `_CONTEXTS`."""
+    start = line_start(context.text, context.region.start)
+    if context.line_end - start > _MAX_CHARACTERS:
+        return False
+    tokens = context.lexer.tokens(context.text, start, context.line_end)
+    kinds = [context.lexer.kind(token) for token in tokens]
+    for stack, end, _ in _contexts():
+        states = States(context.automaton, stack)
+        fits = all(states.feed(kind) for kind in kinds)
+        if fits and tokens and (tokens[-1] in _GOES_ON or states.takes(end)):
+            return True
+    return False
+
+
+def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose lines of another context: `z = Relu (x)` among inputs, `ir_version: 8,` in a graph.
+
+    The text must parse without them.
+    """
+    if context.opened is None:
+        return
+    for offset in (context.at, context.previous_end):
+        token = context.lexer.token(context.text, line_start(context.text, offset))
+        before = [other for other in context.done if token and other.at < token.at]
+        if token is None or unopened_bracket(before) is not None:
+            continue
+        index, kinds, first = innermost_bracket(before), set[int](), None
+        for span, line in _statements(context, token.at):
+            kind = _kind(context, line)
+            if kind is None or (not kinds and _belongs(context, line, before, index)):
+                break
+            kinds.add(kind)
+            first = first or span
+            edits = (Edit(Span(token.at, span.end), ""),)
+            if len(kinds) == 1 and span.end >= context.previous_end and context.is_certain(edits):
+                meaning = _TENSOR if kind == _VALUE and "=" in line else _MEANING[kind]
+                code, name, help = meaning
+                opener = context.opened if index is None else before[index].span
+                others = (Label(opener, "in this bracket"),)
+                message = f"{name} does not belong here"
+                yield Diagnosis(code, message, first, edits, help=help, other_labels=others)
+                return
+
+
+def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[Token]]]:
+    """Yield the ranges and tokens of lines from `start` on; lines with open brackets together.
+
+    A statement ends at `;`. Leave out this mark, and words such as `const`.
+    """
+    for _ in range(_MAX_LINES):
+        token = context.lexer.token(context.text, start)
+        tokens: list[Token] = []
+        end = start
+        while token is not None and end - token.at < _MAX_CHARACTERS:
+            end = line_end(context.text, max(end + 1, token.at))
+            tokens = context.lexer.tokens(context.text, token.at, end)
+            if innermost_bracket(tokens) is None or end == len(context.text):
+                break
+        if not tokens:
+            return
+        stop = next((index for index, token in enumerate(tokens) if token == ";"), len(tokens))
+        yield (
+            Span(tokens[0].at, tokens[min(stop, len(tokens) - 1)].end),
+            tokens[tokens[0] in _FOREIGN : stop],
+        )
+        start = tokens[-1].end
+
+
+def _kind(context: ErrorContext, line: Sequence[Token]) -> int | None:
+    """Return the kind of a line that parses in a context with a kind; None if there is none."""
+    names = [context.lexer.kind(token) for token in line]
+    if not line or line[0] in CLOSING:
+        return None
+    needed = {
+        _HEADER: line[0] in MODEL_KEYS or line[0] in FUNCTION_KEYS,
+        _NODE: "=" in line,
+        _NUMBERS: line[0][0] in "[-0123456789" and "node" in context.rules,
+        _VALUE: names[0] in {"TYPE", "PRIM", "CONTAINER"},
+    }
+    for stack, end, kind in _contexts():
+        states = States(context.automaton, stack)
+        fits = kind is not None and needed[kind] and all(states.feed(name) for name in names)
+        if fits and (line[-1] == "," or states.takes(end)):
+            return kind
+    return None
+
+
+def _belongs(
+    context: ErrorContext, line: Sequence[Token], before: Sequence[Token], index: int | None
+) -> bool:
+    """Whether a line parses where it is, or at the start of the list that contains it.
+
+    `index`: the index in `before` of the bracket that begins the list; None if it is outside.
+    """
+    for tokens in (before, before[: 0 if index is None else index + 1]):
+        states = States(context.automaton, context.region.states)
+        if all(states.feed(context.lexer.kind(token)) for token in (*tokens, *line)) and (
+            line[-1] == "," or any(states.takes(kind) for kind in _ENDS)
+        ):
+            return True
+    return False
