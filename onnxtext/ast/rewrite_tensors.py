@@ -20,8 +20,8 @@ class Rewriter:
     changed.
 
     Attributes:
-        max_small_elements: the maximum size of data to skip. `large_values` describes which
-            initializers are skipped, and `large_lists` the nodes whose attributes are skipped.
+        max_small_elements: the maximum size of data to skip, as in `large_values` (initializers)
+            and `large_lists` (attributes).
     """
 
     max_small_elements = -1

@@ -161,7 +161,7 @@ class ValueComparer:
     def _data(
         self, old: TensorRef, new: TensorRef, others: Sequence[FieldChange]
     ) -> list[FieldChange]:
-        """Compare the elements of two tensors; if they are equal, compare how they are stored.
+        """Return the changes of two tensors' elements or, if there are none, of their storage.
 
         If elements cannot be read, tensors with the same blob digest, or with the same reference to
         external data, count as equal. For external data, a note is added. Return [] if `others`,

@@ -40,8 +40,8 @@ def place_all_types(
 ) -> bool:
     """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
 
-    The types are set only if all entries are outputs of nodes, in the order of the nodes. The
-    native core does this fast; in pure Python, the function does nothing.
+    The types are set only if all entries are for outputs of nodes, in the order of the nodes. In
+    pure Python, the function does nothing.
 
     Args:
         nodes: the nodes of a graph or function.
@@ -87,7 +87,7 @@ def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.
-        If an entry before the suffix is also for an output of a node, the suffix is empty.
+        The suffix is empty if an earlier entry is for an output of a node, too.
     """
     if core() == "native":
         found: tuple[Placed, int] | None = core_module("ast.visit").types_at_end(nodes, infos)

@@ -142,7 +142,7 @@ def _in_usual_order(
         data: the initializers of the graph.
 
     Returns:
-        The same as `place_infos`; None for all other lists, which are not converted.
+        The result of `place_infos`; None for other lists, which are not converted.
     """
     rest, decorator = infos, None
     if data and len(infos) >= len(data) and all(map(_is_copy, infos, data)):
@@ -180,7 +180,7 @@ def _in_parts(
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
     """Convert a list whose entries for each part (inputs, outputs or initializers) are contiguous.
 
-    Entries that become types of nodes' outputs are set at the nodes.
+    The types of nodes' outputs are set at the nodes.
 
     Returns:
         The order, and the entries to print in `<…>`. None if the list cannot be converted in this
@@ -325,10 +325,10 @@ def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[Valu
 def _named_order(
     names: Sequence[str], rest: Sequence[ValueInfo], data: Sequence[ValueInfo]
 ) -> ListOrder:
-    """Return the order that lists `names`; the names of all initializers become `initializers`.
+    """Return the order that lists `names`, or `initializers` instead of the initializers' names.
 
-    This replacement is made only if the names of the initializers are adjacent and in order.
-    `rest` are the entries to print in `<…>`, and `data` the initializers of the graph.
+    `initializers` is used only if the names of all initializers are adjacent and in order. `rest`
+    are the entries to print in `<…>`, and `data` the initializers of the graph.
     """
     items: list[Word | str] = [*names]
     copied = [value.name for value in data]

@@ -347,7 +347,7 @@ def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bo
 def _positions(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> list[bytes] | None:
     """Merge lists in which the position identifies an item; None for a conflict.
 
-    Both sides may change different items. If a side appended or removed items at the end, the other
+    The sides may change different items. If a side appended or removed items at the end, the other
     side may only change items that the first side kept. The result is None if items may have been
     shifted.
     """

@@ -66,8 +66,8 @@ class AttributeReducer(ValueReducer, ABC):
                 quoted, and it need not have a value.
 
         Returns:
-            The bytes of the remaining `AttributeProto`. None if the attribute cannot be written; its
-            loss is then recorded.
+            The bytes of the remaining `AttributeProto`; None, with a recorded loss, if the
+            attribute cannot be written.
         """
         message = "AttributeProto"
         fields = self.fields(message, data, path, _ATTRIBUTE)
