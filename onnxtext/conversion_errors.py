@@ -32,7 +32,7 @@ def check_declared_size(
     Args:
         model: the syntax tree of the text.
         source: the text.
-        max_bytes: the maximum size of the weights; None for only the limit of protobuf.
+        max_bytes: the maximum size of the weights; None for the limit of protobuf only.
 
     Raises:
         OnnxTextError: the message, or the weights, would be too large.
@@ -159,7 +159,7 @@ def _error_span(error: LowerError, source: Source) -> Span:
 def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
     """Find words and decorators in the given order; return the span of the last one found.
 
-    The search ends at the first word that is not found. Return None if no word is found.
+    The search ends before the first one that is missing. Return None if none is found.
     """
     span = None
     for word in words:

@@ -70,7 +70,7 @@ def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | 
 
 
 def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
-    """Return edits that correct the wrong keywords of a decorator; [] if not all can be corrected.
+    """Return edits that correct the wrong keywords of a decorator; [] if one cannot be corrected.
 
     `parts` has the valid keywords, and `span` is the span of the decorator's name.
     """

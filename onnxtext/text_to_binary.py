@@ -54,7 +54,7 @@ def encode_text(
         base_dir: the directory of the text, to resolve references to weight files. If None, no file
             is read, and references to weight files are errors.
         name: the name of the text in messages.
-        max_bytes: the maximum size of the weights; None for only the limit of protobuf.
+        max_bytes: the maximum size of the weights; None for the limit of protobuf only.
 
     Raises:
         OnnxTextError: the text has errors, or cannot be encoded.
@@ -84,7 +84,7 @@ def encode(
         source: the text of the model.
         blob_source: finds the data that is not in the text; None if all data is in the text.
         external: the file to move tensor data to, as external data; None to move no data.
-        max_bytes: the maximum size of the weights; None for only the limit of protobuf.
+        max_bytes: the maximum size of the weights; None for the limit of protobuf only.
 
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.

@@ -26,7 +26,7 @@ def main(engine: str, place: str, memory: int) -> int:
         memory: maximum number of bytes that this process may allocate (Linux only); 0 for no limit.
 
     Returns:
-        The exit status: 0 if the model ran; 1 after an error, which `error.json` then describes.
+        The exit status: 0 if the model ran; 1 after an error, which is then in `error.json`.
     """
     directory = Path(place)
     os.dup2(2, 1)  # send stdout to stderr: engines print to it

@@ -96,7 +96,7 @@ class AttributesFile:
         return matches[0] if matches else None
 
     def _begin_suffix(self) -> bytes:
-        """Return the suffix of the begin comment, which `uninstall` needs to restore the file.
+        """Return the suffix of the begin comment; `uninstall` needs it to restore the file.
 
         The suffix records that the file is new, or that it had no newline at its end.
         """

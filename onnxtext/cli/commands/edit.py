@@ -223,8 +223,8 @@ def set_attribute(node: str, attribute: str) -> Edit:
 def insert(nodes: str, after: str | None, before: str | None, instead_of: str | None) -> Edit:
     """Insert NODES, written in the text format.
 
-    Without --after and --before, they follow the node that computes the VALUE of --instead-of, or
-    else the nodes whose outputs they use.
+    Without --after and --before, NODES follow the node that computes the VALUE of --instead-of, or
+    else the nodes that compute their inputs.
     """
     from onnxtext import editing
 
@@ -338,8 +338,7 @@ def _apply(target: EditTarget, edit: Edit, reporter: Reporter) -> None:
         write(target, data, edited.content)
     findings = new_findings(target, before, edited.content)
     for note in edited.notes:
-        # Skip a note that begins with the message of a finding: the finding also has
-        # positions.
+        # Skip a note that repeats a finding: the finding also has positions.
         if isinstance(note, Obstacle) and not any(
             note.startswith(finding.message) for finding in findings
         ):

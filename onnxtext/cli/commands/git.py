@@ -195,7 +195,7 @@ def verify(reporter: Reporter) -> int:
     Every tracked model is checked in the index; if the filter has stored it as text, its file in
     the working tree is checked, too. Binary models, and texts that the filter has stored, must
     survive a round trip. Texts that no filter converts must satisfy the laws that `onnxtext verify`
-    checks. It is a problem if a model is stored in another form than its filter would store. Binary
+    checks. It is a problem if a model is not stored as the filter would store it. Binary
     models above `onnxtext.maxSize` that the filter leaves alone are only noted. Nothing is written.
     """
     from onnxtext.git.verification import verify as verify_all

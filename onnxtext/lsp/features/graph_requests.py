@@ -62,8 +62,8 @@ async def graph(server: Server, params: Any) -> dict[str, Any] | orjson.Fragment
 async def compare(server: Server, params: Any) -> dict[str, Any]:
     """Choose the version that later drawings are compared with; return its name.
 
-    If the graphs cannot be compared, the name is followed by the reason. If no version is chosen,
-    the name is None.
+    If the graphs cannot be compared, the reason follows the name. Without a version, the name is
+    None.
     """
     views = _views(server, params)
     await views.compare(getattr(params, "against", None))

@@ -73,10 +73,10 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
 
 
 def _dimensions(document: Document, statement: Statement) -> Iterator[t.CodeAction]:
-    """Yield, for each fixed dimension of an input of the main graph, an action to make it symbolic.
+    """Yield an action for each fixed dimension of an input of the main graph: make it symbolic.
 
     If other inputs have the same size at the same index, a second action changes all of them. Only
-    the first `_MAX_DIMS` dimensions are offered.
+    the first `_MAX_DIMS` dimensions have actions.
     """
     value, main = statement.item, statement.scope
     shape = value.type.shape if isinstance(value.type, TensorType) else None

@@ -18,8 +18,8 @@ _SECONDS = 60
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
     """Return (name, text, path) of another version of a document.
 
-    For another file, return its name, text and path. For a revision in git, the name is the
-    revision, and the path is the path of the document.
+    The name and path are those of the other file. For a revision in git, they are the revision and
+    the path of the document.
 
     Args:
         uri: the URI of the document: `file:`, or `onnx:` for the text of a binary model.

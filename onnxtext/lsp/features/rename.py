@@ -182,7 +182,7 @@ def _spelling(
 ) -> Callable[[str], str]:
     """Return a function that spells a symbol's new name as the printer would spell it at `span`.
 
-    `section` is the name at `span` if it is in a section; else None.
+    `section` is the section name at `span`; None outside of sections.
     """
     text, kind = index.source.text, symbol.key[0]
     if kind != "value":

@@ -26,8 +26,8 @@ def statistics(
     in the stores and files to which the model refers, relative to `base_dir`.
 
     Returns:
-        The statistics of numbers, the number of strings, or the location of external data. A
-        message if the data is too large or cannot be read. None for other data.
+        The statistics of numbers, the number of strings, or the location of external data; a
+        message if the data is too large or cannot be read; None for other data.
     """
     from onnxtext.weights.statistics import describe, describe_entries
 
