@@ -73,7 +73,7 @@ def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
 
 
 def _dimensions(document: Document, statement: Statement) -> Iterator[t.CodeAction]:
-    """Yield an action for each fixed dimension of an input of the main graph: make it symbolic.
+    """Yield actions that make the fixed dimensions of an input of the main graph symbolic.
 
     If other inputs have the same size at the same index, a second action changes all of them. Only
     the first `_MAX_DIMS` dimensions have actions.

@@ -30,8 +30,8 @@ class Analysis:
 
     Attributes:
         diagnostics: the diagnostics of the checker; their `source` is None.
-        types: the known types of values, such as `float[N, 3]`, by value name, for each graph or
-            function, by its offset in the text.
+        types: for the offset of each graph or function in the text, the known types of its values
+            by name, such as `float[N, 3]`.
         values: the small tensors with known elements, such as computed shapes, by the same offsets
             and names as `types`.
     """
