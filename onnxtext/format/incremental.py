@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Format the statements of lists one by one.
 
-A run of consecutive nodes or values is formatted statement by statement, with the text that the
-printer makes of them. A short placeholder statement takes the place of the run. Statements that
-the printer cannot format stay in the text: for example, those with comments in their lists. Then
-the text with placeholders, which is usually short, is formatted as a whole.
+A run of consecutive nodes or values is formatted with the printer's text of each statement. A short
+placeholder statement takes the place of the run. Statements that the printer cannot format stay in
+the text: for example, those with comments in their lists. Then the text with placeholders, which is
+usually short, is formatted as a whole.
 """
 
 from __future__ import annotations

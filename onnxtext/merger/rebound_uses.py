@@ -156,9 +156,8 @@ def _is_moved(
 ) -> bool:
     """Whether a parameter that still exists gets another argument in the merge than in a side.
 
-    `arguments` are the arguments of a call in the side, `merged` its arguments in the merge. `old`
-    are the parameters of the function in the side, `new` its parameters in the merge. Both are
-    given by their names in the merge.
+    `arguments` and `merged` are the arguments of a call in the side and in the merge. `old` and
+    `new` are the function's parameters in the side and in the merge, by their names in the merge.
     """
     places = {name: index for index, name in enumerate(new)}
     return any(

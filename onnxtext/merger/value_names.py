@@ -167,7 +167,7 @@ class ValueNames:
         """Return the name of a base value on the side if all of its uses there have the same name.
 
         Return None if nothing uses the value, if its uses have different names, or if the base also
-        has this name.
+        has the name of its uses.
         """
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None

@@ -236,8 +236,8 @@ def _copy_arguments(
 ) -> tuple[dict[str, list[Word | str]], frozenset[str]] | None:
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
 
-    A run in `runs` has the name of a part and adjacent entries of this part. The name is "" if the
-    entries repeat no declaration.
+    A run is (name of a part, adjacent entries of this part). The name is "" if the entries repeat
+    no declaration.
 
     Returns:
         The arguments by part, such as `inputs`; and the names in these parts that have no entry.

@@ -234,12 +234,12 @@ def _at_most(
     max_count: int,
     formal_of: Callable[[int], Parameter | None],
 ) -> tuple[str, ...]:
-    """Drop omitted names at the end of `names`, until at most `max_count` names remain.
+    """Drop "" from the end of `names`, until at most `max_count` names remain.
 
     `since`, `kind` and `formal_of` (maps an index to a parameter) only describe the error.
 
     Raises:
-        NotConvertible: a name that must be dropped is not omitted.
+        NotConvertible: a name that must be dropped is not "".
     """
     while len(names) > max_count and not names[-1]:
         names = names[:-1]

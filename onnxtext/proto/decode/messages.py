@@ -357,12 +357,13 @@ _FUNCTION_FIELDS = frozenset((7, 9, 11, 12, 14))
 def _fields(
     data: Data, start: int, end: int, texts: dict[int, list[str]], numbers: frozenset[int]
 ) -> tuple[Sequence[tuple[int, Data]], Sequence[Data]]:
-    """Split a graph or function into its fields; all its known fields are length-delimited.
+    """Split a graph or function into its fields.
 
     The fields whose numbers are in `texts` are decoded as strings and appended there.
 
     Returns:
-        The (number, payload) of each field whose number is in `numbers`; and all other fields.
+        The (number, payload) of each length-delimited field whose number is in `numbers`; and all
+        other fields.
     """
     view = memoryview(data)
     others: list[tuple[int, Data]] = []

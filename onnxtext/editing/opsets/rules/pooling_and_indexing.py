@@ -26,8 +26,8 @@ def lp_pool_up(conversion: NodeConversion) -> None:
 def pool_windows(conversion: NodeConversion) -> None:
     """Reject a pooling node if a window may start in the end padding.
 
-    Versions from 22 on ignore such a window, older versions do not. It occurs only with
-    `ceil_mode`, if end padding plus stride is larger than the window.
+    Such a window is ignored since version 22. It occurs only with `ceil_mode`, if end padding plus
+    stride is larger than the window.
     """
     if conversion.integer("ceil_mode", 0) and conversion.string("auto_pad") in (None, "NOTSET"):
         kernel = conversion.integers("kernel_shape") or ()
