@@ -2,7 +2,7 @@
 """Write edited nodes and values into a text, statement by statement.
 
 A statement in the edited tree is matched by `at`, its offset in the text before the edit. So
-statements may be renamed, and new statements may be inserted between them. Other edits are left to
+statements may be renamed, and new nodes may be inserted between them. Other edits are left to
 `item_edits`.
 """
 
@@ -28,11 +28,11 @@ _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
 def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
-    """Return a text in which edited nodes, values and sections are replaced, inserted or removed.
+    """Return a text with the edits of nodes, values and sections.
 
-    Other edits have no effect. If `in_parts` is True, only the changed parts of long statements
-    (those on several lines or with a nested graph) are replaced. Then the result may not parse, and
-    the caller must check it.
+    Other edits, such as new values or another order of nodes, have no effect. If `in_parts` is
+    True, only the changed parts of long statements (those on several lines or with a nested graph)
+    are replaced. Then the result may not parse, and the caller must check it.
     """
     edits, renamed = TextEdits(source.text), renamed_names(old, new)
     edit_sections(edits, old, new, renamed)

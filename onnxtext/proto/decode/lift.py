@@ -2,8 +2,9 @@
 """Decode wire bytes to the AST, and prove that encoding the AST gives the same bytes.
 
 The fast path decodes every item, ignores unknown fields and encodes the result. If the encoding
-equals the input (nearly always), the AST is complete and the input is canonical. Otherwise the
-careful path encodes each item, and compares the result with the item's own bytes. It adds
+equals the input (nearly always), the AST is complete and the input is canonical. Otherwise,
+protobuf makes the input canonical, and the fast path is tried again. If this fails, the careful
+path encodes each item, and compares the result with the item's own bytes. It adds
 `residual_decorators` for fields that the AST lacks.
 """
 
