@@ -42,7 +42,7 @@ class Options:
         selected: the codes of the rules that the user selected explicitly, with `--select`.
         encoded: a function that returns the model as protobuf bytes, or None if the model cannot be
             encoded. The attribute itself is None if the caller provides no function.
-        assumed: the operator sets to use for a fragment that imports none: a graph or nodes.
+        assumed: the operator sets to use for a graph or nodes, which import none.
         infers: whether rules use onnx's shape inference.
         inference: runs onnx's shape inference in a child process.
         tables: the operators of schema files. If several tables define an operator, the first table
@@ -274,7 +274,7 @@ def cache_in_memo(compute: Callable[[CheckedModel], R]) -> Callable[[CheckedMode
 
 
 def _infos_to_copy(graph: Graph, initializers: list[ValueInfo]) -> list[ValueInfo]:
-    """Return the entries that `@value_info(…)` adds for initializers, inputs and outputs.
+    """Return the `value_info`s that `@value_info(…)` adds for initializers, inputs and outputs.
 
     See grammar/SPEC.md, section 10. Return [] if the decorator is invalid. `initializers` are the
     graph's initializers after their decorators are applied.

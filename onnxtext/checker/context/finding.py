@@ -66,8 +66,8 @@ class Finding(NamedTuple):
         notes: further facts for the user.
         severity: the severity of this finding; None for the severity of its rule.
         repair: the edit that `--fix` or an editor can apply; None if there is none.
-        subject: the name that the finding is about, with the name that the help suggests; None if
-            no other code needs it.
+        subject: the item that the finding is about, and the name that the help suggests; None if
+            no other code needs them.
     """
 
     code: str
@@ -85,8 +85,8 @@ def with_schema_origin(
 ) -> Finding:
     """Return a copy of a finding with a note that names the origin of the operator's schema.
 
-    For a schema of onnx itself, the finding is returned unchanged. If `signature.tentative` is
-    True, a `severity` of None becomes `warning`, except if `is_certain`: the finding then holds for
+    For a schema of onnx itself, return the finding unchanged. If the signature is `tentative`, a
+    finding without a severity becomes a warning. `is_certain` prevents this: the finding holds for
     all versions of the origin.
     """
     if not signature.origin:

@@ -34,8 +34,8 @@ class TypeUse(NamedTuple):
 def type_uses(subject: CheckedModel) -> list[TypeUse]:
     """Return a `TypeUse` for each type object in declarations and attributes.
 
-    They are in the order of their first uses. Equal types have separate entries if they are
-    different objects.
+    The result is in the order of first uses. Equal types that are different objects have separate
+    entries.
     """
     uses: dict[int, TypeUse] = {}
     full: set[int] = set()  # types with `MAX_PLACES` places
@@ -98,7 +98,7 @@ def attributes_of_unusual_nodes(subject: CheckedModel) -> list[tuple[ast.Node, i
     """Return all attributes of each node that has at least one odd attribute.
 
     An attribute is odd if it lacks a name or a type, or if its value is neither a number nor a list
-    of numbers. Most nodes have no odd attribute. Rules that check attributes without looking at
+    of numbers. Most nodes have no odd attribute. Rules that need no
     operator schemas can skip nodes without odd attributes.
 
     The result has one triple (node, index, attribute) for each attribute object. If several nodes
@@ -198,7 +198,7 @@ def dense_tensors(subject: CheckedModel) -> list[TensorUse]:
 
     An initializer with raw data is omitted if it has no decorators and its element type is in
     `_ORDINARY`. The parser and the decoder have checked the size of its data, and no other rule
-    applies to it.
+    for tensors applies.
     """
     return list(_tensors(subject))
 

@@ -50,8 +50,8 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
 def _owner_lookup(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
     """Return a function that maps a finding to the id of its graph or function; 0 if it has none.
 
-    A finding belongs to a graph or function if one of its places is this graph or function, or one
-    of its inputs.
+    A finding belongs to a graph or function if one of the finding's places is this graph or
+    function, or an input of it.
     """
     owners = {id(scope.original): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}
@@ -65,7 +65,7 @@ def _without(
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],
 ) -> list[Finding]:
-    """Drop each finding that follows from another finding for which `key` returns the same.
+    """Drop each finding that follows from another finding with the same `key`.
 
     `implied` maps the rule of the other finding (the cause) to the rules of the dropped findings.
     """
@@ -90,11 +90,10 @@ def _without(
 def _without_lost_outputs(
     findings: list[Finding], scope_of: Callable[[Finding], int]
 ) -> list[Finding]:
-    """For each node without outputs, drop the findings about one undefined name in its scope.
+    """For each node without outputs, drop the findings about one name, probably that of its output.
 
-    The name is probably that of the missing output. Names that are used and that a `value_info`
-    describes come first, then other used names, then other described names. `scope_of` returns
-    the id of the scope of a finding.
+    Undefined names that a `value_info` in the scope describes come first, then other undefined
+    names, then other names of a `value_info`. `scope_of` returns the id of the scope of a finding.
     """
     missing = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not missing:

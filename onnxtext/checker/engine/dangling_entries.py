@@ -77,8 +77,8 @@ def _is_named(entry: Diagnostic, named: AbstractSet[tuple[str, str | None]]) -> 
     """Whether an error in the graph is about the item that a dangling entry names.
 
     For example, an entry names the value `t`, and the error is that `t` is not defined. `entry` is
-    the error about the entry. `named` has the kind and name of each subject of an error in the
-    graph, and of each suggestion.
+    the error about the entry. `named` has a pair (kind, name) for each item that an error in the
+    graph is about, and for each suggested name.
     """
     if entry.subject is None:
         return False

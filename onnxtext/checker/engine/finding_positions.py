@@ -70,7 +70,7 @@ class _Headers:
     def name(self, offset: int) -> Span:
         """Return the span of a graph's or function's name: the token before the first bracket.
 
-        If there is no name, return the span of the next token from `offset` on.
+        The search starts at `offset`. If there is no name, return the span of the first token.
         """
         before: Token | None = None
         depth = 0
@@ -250,10 +250,10 @@ class TextPlaces:
     def _key(self, start: int, end: int, part: tuple[str | int, ...]) -> Span | None:
         """Return the span of a key's value in the header, or of an item of the value.
 
-        `part` has the name of the attribute in the syntax tree, and the index of the item if there
-        is one, as in `("metadata", 1)`.
-        The header is between the offsets `start` and `end`. Return None if it lacks the key, if
-        `part` is empty, or if the `budget` is used up.
+        The header is between the offsets `start` and `end`. `part` has the name of the attribute in
+        the syntax tree, and the index of the item if there is one, as in `("metadata", 1)`.
+
+        Return None if the header lacks the key, if `part` is empty, or if the `budget` is used up.
         """
         self.budget -= 1
         if not part or self.budget < 0:
@@ -287,7 +287,7 @@ class TextPlaces:
         return metadata_keys(self._source.text, self._sections.get("metadata", ()))
 
     def _section(self, item: object, part: tuple[str | int, ...]) -> Span:
-        """Return the span of part `part` of an item of a section.
+        """Return the span of a part of a quantization annotation, configuration or `Training`.
 
         The syntax tree has no offsets of sections, so the method searches the text for keywords.
         """

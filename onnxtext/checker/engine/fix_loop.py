@@ -47,7 +47,7 @@ class _Checked:
 def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     """Apply the safe fixes of syntax errors; if no error remains, apply the repairs of findings.
 
-    Repeat each step until nothing applies. Repairs that cause new errors are dropped. Repairs do
+    Repeat each step, at most `_MAX_ROUNDS` times. Drop repairs that cause new errors. Repairs do
     not change what a valid model computes.
 
     `options` are `base_dir`, `select` and `ignore`, as for `engine.check_tree.check_tree`.

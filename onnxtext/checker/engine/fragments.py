@@ -34,9 +34,10 @@ _ABOUT_OPERATORS = frozenset(
 def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel, list[Finding]]:
     """Check a fragment with the version of the standard operators that gives the fewest errors.
 
-    Of several such versions, the newest is used. A function is checked with the versions that it
-    imports, and a fragment of more than `_MAX_NODES` nodes with the newest. Return the
-    `CheckedModel`, whose `options.assumed` has the version (not for a function), and the findings.
+    Only errors about operators count. Of several such versions, use the newest. Check a function
+    with the versions that it imports, and a fragment of more than `_MAX_NODES` nodes with the
+    newest. Return the `CheckedModel`, whose `options.assumed` has the version (not for a function),
+    and the findings.
     """
     with paused_collector():
         if isinstance(fragment.item, Function):

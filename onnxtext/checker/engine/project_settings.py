@@ -53,9 +53,8 @@ def find_settings(directory: Path) -> Settings:
     Search the directory and all its parents. If there is no such file, return the defaults.
 
     Raises:
-        SettingsError: the settings are invalid, or a `pyproject.toml` that is read cannot be
-            parsed.
-        OSError: the file cannot be read.
+        SettingsError: the settings are invalid, or a `pyproject.toml` cannot be parsed.
+        OSError: a `pyproject.toml` cannot be read.
     """
     directory = directory.resolve()
     for parent in (directory, *directory.parents):

@@ -105,9 +105,9 @@ def _explain_iterations(
 ) -> list[Wanted]:
     """Explain a size of output `output` of a `Loop` or `Scan`; return the sizes to explain next.
 
-    The node carries `states` values from iteration to iteration. The first of them is input `first`
-    of the node, and output `lead` of its body. `body` is the view of the body. The explanation is
-    stored in `step`.
+    The node carries `states` values from iteration to iteration. The first carried value is input
+    `first` of the node, and output `lead` of the body. `body` is the view of the body. The
+    explanation is stored in `step`.
     """
     operator = quote(node.op_type)
     outputs = body.scope.outputs

@@ -223,9 +223,9 @@ def _takes_values(facts: NodeFacts) -> list[int]:
 
 
 def _unknown_values(facts: NodeFacts) -> dict[int, SmallTensor]:
-    """Map the index of each input whose elements must be known to a tensor of symbols.
+    """Return a tensor of symbols for each input whose elements must be known, by input index.
 
-    The inputs are scalars and short vectors whose unknown elements symbolic inference uses.
+    These inputs are scalars and short vectors whose unknown elements symbolic inference uses.
     """
     result = {}
     for index in _takes_values(facts):

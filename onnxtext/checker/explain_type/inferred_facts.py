@@ -103,7 +103,7 @@ class RecordedView:
     def body(self, scope: Scope) -> InferredView | None:
         """Return the view of the last visit of `scope`, a graph in a node of this graph.
 
-        Return None if inference has not visited it from this graph.
+        Return None if inference has not visited `scope` from this graph.
         """
         visits = reversed(self.recorded.visits.get(id(scope), ()))
         return self._view(next((facts for facts in visits if facts.outer is self.facts), None))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain a size: follow it from the outputs of nodes to their inputs, back to its declaration.
+"""Explain a size: follow it from the outputs of nodes to their inputs, back to a declaration.
 
 The explanation of an unknown size ends at the node that makes the size unknown.
 """

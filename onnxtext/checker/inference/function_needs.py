@@ -48,9 +48,9 @@ class FunctionInterface(NamedTuple):
         inputs: the index and name of each input that a call must not omit: the body passes it to a
             required input of an operator, or to a called function that needs the input.
         attributes: the names of the attribute parameters that a call must set: they have no
-            default, and a node in the body needs them. A node needs each attribute that its
-            operator or the called function requires. It also needs an optional attribute if it
-            lacks all alternatives: a `Split` without the input `split` needs `num_outputs`.
+            default, and a node in the body needs them. A node needs the attributes that its
+            operator or the called function requires, and some optional attributes
+            (`_is_only_choice`).
     """
 
     parameters: dict[str, Attribute | None]
@@ -72,8 +72,8 @@ class FunctionNeeds:
         self._needed: set[Parameter] = set()
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
-        # Maps each input and each attribute parameter without a default to what calling functions
-        # pass to it: their values or attribute parameters.
+        # Maps each input, and each attribute parameter without a default, to the values or
+        # attribute parameters that calling functions pass to it.
         self._callers: dict[Parameter, list[Parameter]] = {}
         # Maps each attribute parameter to the attribute parameters that calling functions pass to
         # it by references without a type.
@@ -105,9 +105,9 @@ class FunctionNeeds:
         return None if parameter in self.conflicts else self._types.get(parameter)
 
     def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record the values that a node requires, or passes to another function.
+        """Record the values that a node requires, or passes to a called function.
 
-        The node is in the body of the function. `function` is the `id()` of the function.
+        `function` is the `id()` of the function whose body contains the node.
         """
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):

@@ -101,9 +101,9 @@ class InputUse(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
-        all_values: whether elements have an effect only if the elements of all inputs are known.
-        constants: the 0-based index of the first input whose elements onnx gets if the input is
-            constant. None if onnx gets no elements.
+        all_values: whether this effect requires that the elements of all inputs are known.
+        constants: onnx gets the elements of constant inputs from this 0-based index on; None if
+            onnx gets no elements.
     """
 
     values: bool
@@ -293,15 +293,12 @@ def kind_key(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the cache key of a node, without the elements of inputs that affect output types.
 
-    The caller appends these elements; then, nodes with equal keys have equal output types. The key
-    contains the target's `id()`, the number of outputs, the facts about the inputs, the facts in
-    `typed`, and an item for each attribute. Attributes with equal items have equal effects on
-    types.
+    The caller appends these elements. Nodes with equal complete keys have equal output types.
 
     `types` are the facts about values, by name. `typed` are the facts that the declared types of
-    the outputs imply; may be empty. `parameters` are the attributes of a call: if the node is in
-    the body of the called function, its attribute references refer to these attributes. Integer
-    list attributes of at most `longest` elements are compared by value.
+    the outputs imply; may be empty. In a function body, attribute references refer to the
+    attributes of a call, `parameters`. Integer list attributes of at most `longest` elements are
+    compared by value.
 
     Raises:
         KeyError: `types` has no entry for an input.

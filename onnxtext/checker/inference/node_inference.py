@@ -177,9 +177,9 @@ def _decode_type(data: bytes | None) -> Type | None:
 
 
 def _with_default(node: Node) -> Node:
-    """Return a node in which the default value that onnx's inference ignores is set explicitly.
+    """Return a node that sets the attribute whose default value onnx's inference ignores.
 
-    Return the node itself if it has no such attribute, or sets it.
+    Return the node itself if it sets this attribute, or if onnx ignores no default value.
     """
     ignored = _IGNORED_DEFAULTS.get(node.op_type)
     if ignored is None or ignored.name in [item.name for item in node.attributes]:

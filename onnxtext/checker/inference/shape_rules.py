@@ -18,8 +18,8 @@ def shape_rule(
 ) -> Scope | None:
     """Return the function body of an operator's shape rule; None if its schema has no rule.
 
-    Add the targets of the rule's nodes to `resolved`, the result of `resolve_targets`. The nodes
-    are looked up in `tables`.
+    Find the operators of the rule's nodes in `tables`, and add them to `resolved`, the result of
+    `resolve_targets`.
     """
     if signature.rule is None:
         return None

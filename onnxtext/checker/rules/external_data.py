@@ -74,7 +74,7 @@ class _Location:
     Attributes:
         unsafe: the reason why the location is unsafe; None if it is safe.
         missing: the reason why there is no regular file, such as "does not exist"; None if there is
-            one, or if the directory of the model is unknown.
+            one, or if this is unknown.
         path: the path of the file; None if there is none, or if it is unknown.
         size: the size of the file in bytes.
     """

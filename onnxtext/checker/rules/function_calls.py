@@ -146,8 +146,8 @@ def _mistyped(
 ) -> Iterator[Finding]:
     """Report an attribute of a call whose type differs from the type in the function.
 
-    If the function declares no type, a use of the parameter in its body requires one. `definition`
-    is the place of the function.
+    If the function declares no type, use the type that the function body requires. `definition` is
+    the place of the function.
     """
     attribute = node.attributes[index]
     formal = needs.interface(function).parameters[attribute.name]

@@ -218,9 +218,9 @@ class OperatorCall:
     def require_below(
         self, index: int, size: Extent, name: str, *, but: tuple[int, ...] = ()
     ) -> None:
-        """Require the known elements of an input to be indices below `size`, which has the `name`.
+        """Require the known elements of an input to be below `size`; messages call it `name`.
 
-        Elements in `but`, and negative ones, which some runtimes count from the end, are allowed.
+        Allow elements in `but`, and negative elements, which some runtimes count from the end.
         """
         value = self.value(index)
         for item in value.items if value is not None and isinstance(size, int) else ():

@@ -113,9 +113,8 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor.
 
-    Return None if the tensor is too large, if its shape is unknown, if its element type is not
-    tracked, or if its data is not loaded or has a wrong size. Also return None if there are
-    elements, but `made_value` makes all of them unknown.
+    Return None if the elements are too many or unknown, or if their type is not in `TRACKED`. As in
+    `made_value`, a float that is not a whole number is unknown.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None

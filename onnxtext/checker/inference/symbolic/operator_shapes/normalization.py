@@ -35,9 +35,9 @@ def instance_normalized(call: OperatorCall) -> SymbolicShape:
 def along_axis(call: OperatorCall) -> SymbolicShape:
     """Return the input's shape, for operators such as `Softmax`; check the axis.
 
-    Before version 11, the axis divides the dimensions into two groups. An axis after the last
-    dimension leaves the second group empty; onnxruntime accepts such an axis only for an input
-    without elements.
+    Before version 13, the axis divides the dimensions into two groups. Before version 11, an axis
+    after the last dimension leaves the second group empty; onnxruntime accepts such an axis only
+    for an input without elements.
     """
     shape, axis = call.shape(0), call.integer("axis", 1)
     if call.since >= 11 or shape is None or axis != len(shape):

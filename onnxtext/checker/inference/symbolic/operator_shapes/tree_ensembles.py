@@ -106,10 +106,10 @@ def _require_modes(call: OperatorCall) -> None:
 
 
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
-    """Check that the lists `names` have equal lengths; return whether the lists `needed` are valid.
+    """Check the lengths of the list attributes `names`; return whether the `needed` ones are valid.
 
-    The lists are attributes, and `needed` are some of the `names`. Reject the node if a needed list
-    is missing, or if lengths differ. If all lists are missing, only return False.
+    Reject the node if a needed list is missing, or if the lengths of lists differ. If all lists are
+    missing, only return False.
     """
     counts = {name: call.length(name) for name in names}
     first = next((name for name in names if counts[name]), None)
