@@ -262,7 +262,7 @@ class SizeExplainer:
     def _sources(
         self, step: ExplanationStep, node: Node, influences: list[Influence]
     ) -> list[Wanted]:
-        """Return the sizes of a node's inputs that `influences` lists, as sizes to explain next.
+        """Return the input sizes `influences` of a node, as sizes to explain next.
 
         Each size occurs once, although several inputs may be the same value.
         """

@@ -139,8 +139,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         """Add the merged declared and computed types of a node's outputs to the environment.
 
         `output_types` are the computed types. `declared` maps the name of each value that the scope
-        declares to the type and its place. If the types contradict each other: in a function, add
-        the computed type; elsewhere, report the contradiction and add no type.
+        declares to the type and its place. If the types contradict each other, report this and
+        add no type; but in a function, add the computed type.
         """
         for index, name in enumerate(node.outputs):
             if not name or name in environment.facts or (id(node), index) in self._contradicted:

@@ -190,7 +190,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> I
         if text is None:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < 20):
-            problem = f"has the {key} {quote(text)}, which is not a non-negative integer"
+            problem = f"has the {key} {quote(text)}, which must be 0 or a positive integer"
             yield _finding(tensor, "external-range-invalid", problem)
             return
         numbers[key] = int(text)
