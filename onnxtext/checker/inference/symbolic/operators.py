@@ -77,7 +77,7 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     """Broadcast aligned dimensions, whose sizes are `extents`; return the resulting size.
 
     If the result must be a number, restrict each symbolic dimension to 1 or this number. If two
-    symbolic dimensions differ by a number, restrict the smaller one to 1, or also 0 (see below).
+    symbolic dimensions differ by a number, the smaller one must be 1 (or 0, see below).
     """
     number = call.sizes.number
     not_one = [extent for extent in extents if number(extent) not in (None, 1)]

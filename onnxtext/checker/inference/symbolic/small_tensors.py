@@ -113,8 +113,8 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor.
 
-    Return None if the elements are too many or unknown, or if their type is not in `TRACKED`. As in
-    `made_value`, a float that is not a whole number is unknown.
+    Return None if there are too many elements, if all of them are unknown, or if their type is not
+    in `TRACKED`. As in `made_value`, a float that is not a whole number is unknown.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
