@@ -270,7 +270,7 @@ def _around(line: str, offset: int, room: int) -> tuple[int, int]:
 
 
 def _mark_rows(window: _Window, marks: list[_Mark], severity: str) -> Iterator[_Row]:
-    """Yield the rows below a line: a row of underlines, then a row for each message.
+    """Yield the rows below a line: a row of underlines, then rows for messages.
 
     The message of the mark that starts last is in the row of underlines, unless another mark ends
     further right. The other messages follow from right to left, each below the start of its mark.

@@ -45,9 +45,9 @@ def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | Non
 
     Args:
         text: the text.
-        edits: the edits; their spans must not overlap.
-        start: the offset at which the returned part begins; no edit may begin before it.
-        end: the offset in `text` at which the returned part ends; None for the end of the text.
+        edits: the edits; their spans must be in the part and must not overlap.
+        start: the offset at which the part begins.
+        end: the offset in `text` at which the part ends; None for the end of the text.
     """
     parts = []
     offset = start
@@ -108,10 +108,9 @@ class Subject(NamedTuple):
     """The item of a model, or the word of a text, that a diagnostic is about.
 
     Attributes:
-        kind: `value`, `attribute`, `operator` (also for functions), `dimension` or `decorator`. For
-            an entry of a section that matches no item: the kind of item that it should name, such
-            as `node`; `label` if it names a node by its label; `graph` if it names an attribute
-            that contains a graph.
+        kind: `value`, `attribute`, `operator` (also for functions), `dimension` or `decorator`. If
+            the path of a section entry matches no item: the kind of item to name, such as `node`;
+            `label` for a node named by its label; `graph` for an attribute that contains a graph.
         name: the name; the name of an operator includes its domain.
         suggestion: the name that may be meant instead; None if unknown.
     """
@@ -143,7 +142,7 @@ def _shorten(message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """An error, a warning or a hint about a text or a binary.
+    """A finding about a text or a binary, such as an error.
 
     Attributes:
         code: stable code, such as `syntax-error`.

@@ -7,8 +7,8 @@
   splits a text into tokens. `scanner_tables` builds the DFA of the native lexer.
 - `parser`: `lalr` is the LALR(1) loop, which calls an action for each reduction. `parser` runs the
   loop on one text; `native` does the same with the native core (`onnxtext._core`).
-- `actions`: build the syntax tree, or raise a `SemanticError`.
-- `heuristics`: find the probable cause of a syntax error, and a fix.
+- `actions`: builds the syntax tree, or raises a `SemanticError`.
+- `heuristics`: finds the probable cause of a syntax error, and a fix.
 - `recovery`: reports syntax errors, and continues parsing after them.
 
 `parse` has the entry points. `span_map` computes the spans of the parts of a statement.

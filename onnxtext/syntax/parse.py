@@ -141,10 +141,10 @@ def _recover(
     errors: list[SemanticError],
     error: Unexpected | SemanticError,
 ) -> tuple[Any, Recovery]:
-    """Continue after the first error; return the value of the start rule, and the recovery.
+    """Continue after `error`; return the value of the start rule, and the recovery.
 
-    The first error leaves `Parser.parse` as an exception, because the recovery is slow to import.
-    From then on, `Parser.parse` calls `parser.recover` at each syntax error.
+    `Parser.parse` raises the first syntax error, because the recovery is slow to import. From then
+    on, it calls `parser.recover` at each syntax error. A `SemanticError` always ends parsing.
 
     The actions of the parser append their errors to `errors`.
     """

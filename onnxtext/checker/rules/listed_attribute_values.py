@@ -33,8 +33,8 @@ class _Listed(NamedTuple):
             of other operator versions that onnxruntime also accepts.
         loads: unlisted values that cause only a warning, because onnxruntime loads a model with
             them. None if every unlisted value causes only a warning.
-        since: the first version of the operators that this entry describes.
-        until: the last version of the operators that this entry describes.
+        since: the first operator version to which the list applies.
+        until: the last operator version to which the list applies.
         domain: the domain of the operators.
     """
 

@@ -92,8 +92,8 @@ def _record_unknown(
 ) -> None:
     """Record a node with an unknown operator, unless another rule reports or accepts the node.
 
-    `unknown` maps (domain, operator, version) to the nodes of known domains. `unknown_domains` maps
-    other domains to their nodes.
+    `unknown` maps (domain, operator, version) to places of nodes, for known domains.
+    `unknown_domains` maps other domains to places of nodes.
     """
     domain = plain_domain(node.domain)
     place = Place(node, ("op_type",))

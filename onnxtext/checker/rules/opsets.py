@@ -151,7 +151,7 @@ def _missing_imports(
 def _version_to_import(subject: CheckedModel, domain: str) -> int:
     """Return the version of a domain to suggest to a model or function that does not import it.
 
-    It is the version that the model imports, or a recent one.
+    A function gets the version that the model imports; otherwise, suggest a recent version, or 1.
     """
     main = subject.main.opsets if subject.main is not None else None
     if main is not None and domain in main:

@@ -115,7 +115,7 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
                 "tensor-string-utf8",
                 f"a string of {tensor.describe()} {problem}",
                 (tensor.place,),
-                help="store UTF-8 without byte order mark and NUL, and other bytes as `uint8`",
+                help="store UTF-8 without byte order mark or final NUL, and other bytes as `uint8`",
             )
             return
 

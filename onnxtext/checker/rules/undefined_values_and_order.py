@@ -50,7 +50,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
     # Maps (id of an outermost scope, undefined name) to the first finding, as (list, index). Later
-    # findings with the same key are merged into it.
+    # findings with the same key are merged into it, if possible.
     first: dict[tuple[int, str], tuple[list[Finding], int]] = {}
     for scope in subject.scopes:
         if not scope.unresolved:

@@ -170,7 +170,7 @@ def repeated_attribute(
     """Return the attribute for `name: ints[64] = [0, ...]`, a list whose last item is repeated.
 
     Raises:
-        SemanticError: the type does not fit the items, or the length is invalid.
+        SemanticError: the type, the length or an item is invalid.
     """
     one = ITEM_OF.get(declared)
     if one not in (_A.FLOAT, _A.INT, _A.STRING):

@@ -47,7 +47,7 @@ def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
         parse: parses a list; raises `LiteralError` if it is invalid.
 
     Returns:
-        The edits; [] if the list is too long, or if no edits make it valid.
+        The edits; [] if none are found, or if the list is too long.
     """
     for edits in _candidates(text) if len(text) <= _MAX_TEXT_LENGTH else ():
         try:

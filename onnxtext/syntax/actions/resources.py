@@ -93,7 +93,7 @@ def decode_base64(text: str) -> bytes:
 def long_resource(digest: str, encoding: str, token: str) -> tuple[str, bytes]:
     """Return the digest and the bytes of a blob in a triple-quoted string.
 
-    The indentation is not removed: the string may have gigabytes, and base64 decoding ignores it.
+    Keep the indentation: the string may have gigabytes, and base64 decoding ignores blanks.
 
     Raises:
         SemanticError: the digest is invalid, the encoding is unknown, or the text is damaged or

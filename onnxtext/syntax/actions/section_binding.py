@@ -126,10 +126,10 @@ class SectionBinding:
     def attach_all(
         self, owner: Graph | Function, blocks: list[Any], attach: Callable[[Any], None]
     ) -> None:
-        """Bind the metadata blocks of the main graph or of a function.
+        """Bind the metadata blocks of a model, or the blocks inside the block of a function.
 
         Args:
-            owner: the graph or function in which the paths of the blocks begin.
+            owner: the main graph of the model, or the function.
             blocks: the metadata blocks. For a function, the list also has the entries of the
                 function itself; they are ignored.
             attach: binds one block. The native core uses it only for some blocks, such as blocks

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for the sections at the end of a model, such as `training { … }` (SPEC 13).
 
-`metadata_section` has those of the metadata section. Each annotation of `quantization` has the path
+`metadata_section` has the actions of that section. Each annotation of `quantization` has the path
 of its item; `section_binding` finds the items when the model is complete.
 """
 
@@ -33,8 +33,8 @@ class Sections:
             pairs.
         training: the contents of the `training` sections.
         configurations: the contents of the `configuration` sections.
-        order: the decorators in the `order` section; None if the text has none.
-        encoding: the content of the `encoding` section; None if the text has none.
+        order: the decorators in the `order` section; None without this section.
+        encoding: the content of the `encoding` section; None without this section.
         resources: the content of the `resources` section.
     """
 

@@ -258,8 +258,6 @@ def _token_pattern(
 ) -> tuple[re.Pattern[str], list[str]]:
     """Build a pattern that skips blanks and comments, and then matches one token.
 
-    Each kind of token has its own group.
-
     Args:
         terminals: the terminals, in order of precedence.
         first: the kinds and patterns of extra groups, which are tried after the most common tokens

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the cause of a syntax error: a common error, or a change of one or several tokens.
+"""Diagnose a syntax error: find a common error, or a change of one or several tokens.
 
 A speculative parse tests each edit before it is reported: tokens after the error must parse.
 """

@@ -165,7 +165,7 @@ class ErrorContext:
         """The offset of the next statement if the current one seems incomplete; otherwise None.
 
         It begins on the first later line that is indented no deeper than the current statement,
-        closes no bracket, and does not continue the statement.
+        and neither continues this statement nor closes one of its brackets.
         """
         if not self.done:
             return None

@@ -204,9 +204,9 @@ class Machine:
     there is always one state more than values and offsets.
 
     There are two kinds of errors. `Unexpected`, a syntax error, ends `feed_all`. A `SemanticError`
-    of an action does not: `keep` appends it to `semantic_errors`, and the value of the rule becomes
-    `ERROR_NODE`; lists leave it out. The error is raised only if `semantic_errors` is None or has
-    too many errors, or if constructs are nested too deeply.
+    of an action does not: `keep` appends it to `semantic_errors`. The value of the rule becomes the
+    error's `made`, or else `ERROR_NODE`, which lists leave out. The error is raised only if
+    `semantic_errors` is None or has too many errors, or if constructs are nested too deeply.
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
@@ -311,7 +311,7 @@ class Machine:
         return self.values[-1]
 
     def run_action(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
-        """Call the action of a rule with its children; if the action fails, call `keep`.
+        """Return the value of a rule, given its children, which may be error nodes.
 
         Raises:
             SemanticError: the action failed, and `semantic_errors` is None or has too many errors.

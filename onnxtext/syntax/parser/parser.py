@@ -2,8 +2,8 @@
 """Parse a text: feed the tokens of the lexer to the LALR(1) machine.
 
 At an unexpected token, `Parser.recover` changes the machine's stack and returns the offset at which
-parsing continues. It is None until the first error; then `onnxtext.syntax.parse` sets it to
-`Recovery.recover`.
+parsing continues. `recover` is None until the first syntax error; then `onnxtext.syntax.parse` sets
+it to `Recovery.recover`.
 """
 
 from __future__ import annotations

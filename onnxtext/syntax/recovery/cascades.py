@@ -6,9 +6,11 @@ guess (for example, if a statement was dropped). After a guess, an error is not 
 
 - in the statement of the guess;
 - on a line that is valid in another context: probably the guessed state is wrong, not the line;
-- at a closing bracket or the end of the text, if one bracket of a pair was dropped.
+- at a closing bracket or the end of the text, if one bracket of a pair was dropped;
+- at the end of the text, if a `{` was inserted.
 
-The first two conditions apply until a statement parses without an error.
+The first two conditions apply until a statement parses without an error; the second applies to the
+rest of the text if one bracket of a pair was dropped.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
 
 def value_place(text: str, key: Span, item: int) -> Span:
-    """Return the span of a header's value, or of one of its items; `key` if it is not found.
+    """Return the span of a header key's value, or of one item of the value; else `key`.
 
     Args:
         text: the whole text.

@@ -50,9 +50,9 @@ def with_swapped_lines(
 
     Args:
         source: the text.
-        diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called only if there are two to `_MAX_VERIFIED` errors, and only
-            for the first errors that are close together.
+        diagnostics: the diagnostics of the text, in text order. With more than `_MAX_VERIFIED`,
+            nothing is replaced.
+        parse: parses a text.
     """
     keys = [_line_and_message(item) for item in diagnostics]
     pairs = [pair for pair in pairwise(keys) if 0 < pair[1][0] - pair[0][0] + 1 <= _MAX_LINES]
@@ -108,14 +108,13 @@ def with_verified_fixes(
 
     A safe fix is marked as unsafe if an error remains after it. If the text has other errors, only
     errors in the lines that the fix changes count. A safe fix that overlaps an earlier one is not
-    applied, and stays safe. An unsafe fix is removed if `_is_useless` holds for it.
+    applied, and stays safe. An unsafe fix is removed if `_is_useless` holds for it; this is not
+    tested in long texts, or in texts with more than `_MAX_VERIFIED` errors.
 
     Args:
         source: the text.
         diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text. It is called once with the text after the safe fixes. If the text is
-            not long and has up to `_MAX_VERIFIED` errors, it is also called with the text after
-            each unsafe fix.
+        parse: parses a text.
     """
     doubtful = _doubtful_fixes(source, diagnostics, parse)
     verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
@@ -203,7 +202,7 @@ def _without_fix(item: Diagnostic) -> Diagnostic:
 def errors_after_mark(
     source: Source, mark: Diagnostic, replaced: int, parse: Parse
 ) -> list[Diagnostic]:
-    """Return the errors behind a mark, such as a wrong quote, that remain if the mark is fixed.
+    """Return the errors after a mark, such as a wrong quote, that remain if the mark is fixed.
 
     Args:
         source: the text.

@@ -102,7 +102,7 @@ def _find_closing_quotes(text: str, opened: int, end: int) -> tuple[int, Span, s
 
 
 def _find_opening_quotes(text: str, start: int, end: int) -> Span | None:
-    """Return the place of the opening quotes of a string; None if it is unknown.
+    """Return the place of the wrong or missing opening quotes of a string; None if unknown.
 
     Args:
         text: the whole text.

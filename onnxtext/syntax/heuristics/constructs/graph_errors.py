@@ -174,7 +174,7 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose initializers among outputs: `) <` is missing before `float[2] w = [1, 2], >`.
 
-    The first diagnosis has a fix. The second has none: its edit only lets parsing continue.
+    The last diagnosis has no fix: its edit only lets parsing continue.
     """
     if context.token != ">" or not {"value_info", "graph", "function"} & context.rules:
         return

@@ -157,8 +157,8 @@ _INDEXED = re.compile(r"(.*?\D)(\d+)")
 def _path(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
     """Diagnose a path with a wrong bracket, blank or `.`: `node y]`, `graph y.e l[0]`, `node y..z`.
 
-    The fix writes a step as a label if the text has this label; otherwise, a number at the end of
-    a step becomes an index in brackets.
+    The fix writes a wrong step as a label if this label occurs earlier in the text. Otherwise, a
+    number at the end of the step becomes an index in brackets.
     """
     match = _PATH.match(context.text, kind.end, context.line_end)
     if match is None or match.end("path") < context.at:

@@ -134,9 +134,10 @@ def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[Token]]]:
-    """Yield the ranges and tokens of lines from `start` on; lines with open brackets together.
+    """Yield the range and the tokens of each statement from `start` on.
 
-    A statement ends at `;`. Leave out this mark, and words such as `const`.
+    A statement is a line, or the lines up to the one that closes all brackets. Its tokens lack a
+    first word such as `const`, and the `;` that ends it.
     """
     for _ in range(_MAX_LINES):
         token = context.lexer.token(context.text, start)
@@ -181,7 +182,7 @@ def _belongs(
 ) -> bool:
     """Whether a line parses where it is, or at the start of the list that contains it.
 
-    `index`: the index in `before` of the bracket that begins the list; None if it is outside.
+    `index`: the index in `before` of the bracket that begins the list; None if it is elsewhere.
     """
     for tokens in (before, before[: 0 if index is None else index + 1]):
         states = States(context.automaton, context.region.states)

@@ -47,9 +47,10 @@ def closing_index(tokens: Sequence[Token]) -> int | None:
 
 
 def bracketed(context: ErrorContext, opener: Token) -> list[Token]:
-    """Return the tokens from a bracket to the one that closes it within `_MAX_BLOCK` characters.
+    """Return the tokens from a bracket to its closing bracket.
 
-    Return [] if none does, or if the bracket begins a longer token, such as `[1, 2]`.
+    Return [] if this bracket is not found within `_MAX_BLOCK` characters, or if the opening
+    bracket begins a longer token, such as `[1, 2]`.
     """
     text, end = context.text, opener.at + _MAX_BLOCK
     depth, result = 0, list[Token]()

@@ -189,7 +189,7 @@ def _plain_number(
         written: the number as it is written.
         plain: the number in decimal.
         type: the type of the number; "" if unknown.
-        first: the first item of the list that contains the number.
+        first: the first item of the list, if it is before the number; None otherwise.
     """
     whole = plain.lstrip("-").isdigit()
     if type.partition("[")[0] in _NARROW:  # an integer would be the bits of the float
@@ -210,7 +210,7 @@ _NARROW = {name for name, form in FORMATS.items() if form.bits < 32}
 
 
 def _type_of_number(context: ErrorContext, start: int) -> tuple[str, Token | None]:
-    """Return the type of the number at `start`, and the first item of the list that contains it.
+    """Return the arguments `type` and `first` of `_plain_number` for the number at `start`.
 
     The type is that of the tensor, or the declared type of the attribute; "" if unknown.
     """

@@ -77,7 +77,7 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _latin(latin_words: set[str], word: str) -> str | None:
-    """Return a word in which Latin letters replace Cyrillic and Greek ones; in numbers, 0 does.
+    """Return a word with Latin letters for Cyrillic and Greek ones; in a number, with 0 for O.
 
     Return None for strings, for comments, and for words that are probably right. A word without
     Latin letters is probably right unless its Latin form is in `latin_words`.
