@@ -58,7 +58,7 @@ def _nested_graph(scope: Scope, inputs: dict[str, ValueInfo], ir_version: int) -
     if first is not None and any(value.name not in names for value in scope.inputs[first:]):
         yield Finding(
             "subgraph-initializer-is-input",
-            "inputs of a nested graph that have initializers must come after the other inputs",
+            "inputs with initializers must come after the other inputs of a nested graph",
             (Place(scope.inputs[first], ("name",)),),
             help="move the inputs with initializers to the end",
         )

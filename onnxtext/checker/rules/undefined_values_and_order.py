@@ -98,7 +98,7 @@ def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None
 def _undefined(
     subject: CheckedModel, scope: Scope, nested: dict[int, list[NestedUse]]
 ) -> Iterator[tuple[str, Finding]]:
-    """Yield each undefined name of a scope with its finding; nothing for a list of nodes.
+    """Yield each undefined name of a scope with its finding; none in a fragment of nodes.
 
     Names that an outer scope defines later are added to `nested[id(outer scope)]` instead. `_late`
     reports them.

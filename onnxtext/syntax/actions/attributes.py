@@ -312,7 +312,7 @@ def _raise_mixed_types(kind: ast.AttributeType, token: str | None = None) -> NoR
 def _reference_list(
     declared: ast.AttributeType | None, items: list[Any]
 ) -> tuple[None, ast.Record]:
-    """Return None as the type and an empty record for `[@a, @b]`, as in the official parser.
+    """For `[@a, @b]`, return no type and an empty record, as the official parser does.
 
     Raises:
         SemanticError: a type is declared, or an item is not a reference.

@@ -243,7 +243,7 @@ def _layout(type: Type) -> Layout:
 def _token_reader(
     lexer: Lexer, terminals: dict[str, int]
 ) -> Callable[[str, int], tuple[Token | None, int]]:
-    """Return a function for the tokens that the scanner of the core does not read.
+    """Return a function that reads tokens that the scanner of the core cannot read.
 
     The function takes a text and an offset; it returns the token (None at the end) and the number
     of its terminal.

@@ -47,8 +47,8 @@ def unexplained_error(context: ErrorContext, early: int | None) -> Diagnosis:
 
     Args:
         context: the context of the error.
-        early: the offset before the error at which parsing continues, because the statement before
-            it is incomplete (`Resynchronization.early`); None if parsing continues after the error.
+        early: the offset at which parsing continues, if that is before the error (see
+            `Resynchronization.early`); otherwise None.
     """
     if early is not None:
         before = context.until(early)
