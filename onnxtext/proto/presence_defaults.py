@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
-from onnxtext.ast.visit import rich_lists
+from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.visit import rich_lists, tensors_in
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
@@ -154,7 +153,12 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
     Return whether `""` became the default. The tensors are changed in place, because they
     were just decoded: creating them and their attributes again would take longer than decoding.
     """
-    tensors = {id(tensor): tensor for tensor in _tensors(graphs, nodes)}.values()
+    # The names of dense initializers, and of the values of sparse ones, are in their `ValueInfo`s.
+    functions = [graph for graph in graphs if isinstance(graph, Function)]
+    tensors = [*tensors_in([*[function.attributes for function in functions], *rich_lists(nodes)])]
+    for value_info in chain.from_iterable([graph.values for graph in graphs]):
+        if isinstance(value_info.data, SparseTensor):
+            tensors.append(value_info.data.indices)
     names = [tensor.name for tensor in tensors]
     if names.count("") <= names.count(None):
         return False
@@ -165,23 +169,3 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
         elif not tensor.name:
             object.__setattr__(tensor, "name", None)
     return True
-
-
-def _tensors(graphs: list[Graph | Function], nodes: list[Node]) -> Iterator[Tensor]:
-    """Yield all tensors except dense initializers and the values of sparse initializers.
-
-    The names of the excluded tensors are in their `ValueInfo`s.
-    """
-    functions = [graph for graph in graphs if isinstance(graph, Function)]
-    for attributes in (*[function.attributes for function in functions], *rich_lists(nodes)):
-        for attribute in attributes:
-            value = None if isinstance(attribute, str) else attribute.value
-            for item in value if isinstance(value, tuple) else (value,):
-                if isinstance(item, Tensor):
-                    yield item
-                elif isinstance(item, SparseTensor):
-                    yield item.values
-                    yield item.indices
-    for value_info in chain.from_iterable([graph.values for graph in graphs]):
-        if isinstance(value_info.data, SparseTensor):
-            yield value_info.data.indices

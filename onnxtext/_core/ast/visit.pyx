@@ -7,7 +7,7 @@ from onnxtext._core.ast.slots cimport (
 )
 
 from onnxtext.ast.model import Function, Graph
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, Reference
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, Reference, SparseTensor
 from onnxtext.tensor.element_types import ELEMENTS
 
 cdef dict BITS = {name: element.bits for name, element in ELEMENTS.items()}
@@ -112,6 +112,23 @@ def count_domains(nodes):
         if get(node, OF_NODE.decorators) if type(node) is NODE else node.decorators:
             decorated.append(node)
     return silent, empty, decorated
+
+
+def tensors_in(lists):
+    """Return what `onnxtext.ast.visit.tensors_in` returns."""
+    cdef dict found = {}
+    for attributes in lists:
+        for attribute in attributes:
+            if type(attribute) is not ATTRIBUTE:
+                continue
+            value = get(attribute, OF_ATTRIBUTE.value)
+            for item in <tuple>value if type(value) is tuple else (value,):
+                if type(item) is TENSOR:
+                    found[<size_t><void*>item] = item
+                elif type(item) is SparseTensor:
+                    found[<size_t><void*>item.values] = item.values
+                    found[<size_t><void*>item.indices] = item.indices
+    return list(found.values())
 
 
 def nested_graphs(nodes):
