@@ -72,6 +72,7 @@ class Blobs:
         """
         self._resources = resources
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
+        self._sizes: set[int] = set()  # the lengths of the digests, when they are needed
 
     def knows(self, digest: str) -> bool:
         """Whether the digest of a resource begins with `digest`, or `digest` begins with it."""
@@ -111,6 +112,7 @@ class Blobs:
 
     def _matching(self, digest: str) -> list[str]:
         """Return the digests of resources that begin with `digest`, or are a prefix of it."""
+        self._sizes = self._sizes or set(map(len, self._resources))
         if digest in self._resources and len(self._sizes) == 1:
             return [digest]
         names = self._sorted_names
@@ -125,10 +127,6 @@ class Blobs:
     @cached_property
     def _sorted_names(self) -> list[str]:
         return sorted(self._resources)
-
-    @cached_property
-    def _sizes(self) -> set[int]:
-        return set(map(len, self._resources))
 
 
 def unknown_blob_error(digest: str) -> BlobError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes
@@ -70,14 +69,11 @@ class ValueLowering(ABC):
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
+        self._blobs: Blobs | None = None
         self._guard, self._omit_weights = guard, omit_weights
         # The encoded fields of types and attributes, by id. Each is stored with its object:
         # the object stays alive, so its id is not used again.
         self._fields: dict[int, tuple[Piece, object]] = {}
-
-    @cached_property
-    def _blobs(self) -> Blobs:
-        return Blobs(self._resources, verified=self._verified)
 
     def enter_graph(self) -> None:
         """Update the nesting depth at the beginning of a graph."""
@@ -207,8 +203,11 @@ class ValueLowering(ABC):
             LowerError: the blob is missing, ambiguous or damaged.
         """
         digest, others = blob.digest, self._blob_source
+        blobs = self._blobs
+        if blobs is None:
+            blobs = self._blobs = Blobs(self._resources, verified=self._verified)
         try:
-            find = self._blobs.find if others is None or self._blobs.knows(digest) else others.find
+            find = blobs.find if others is None or blobs.knows(digest) else others.find
             data = find(digest)
         except BlobError as error:
             raise LowerError(str(error), offset, error.code, digest) from None
