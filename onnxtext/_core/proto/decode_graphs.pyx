@@ -251,7 +251,7 @@ cdef class Decoder:
         """Decode the tail of a node; cache it by `key` (None: not at all) unless it has graphs."""
         cdef Field field
         cdef Py_ssize_t offset = start
-        cdef Tail tail = Tail()
+        cdef Tail tail = Tail.__new__(Tail)  # faster than a call
         cdef list attributes = [], docs = [], entries = []
         cdef bint is_shared = key is not None
         if not is_usual(data, start, end):
@@ -291,7 +291,7 @@ cdef class Decoder:
         return tail
 
     cdef Tail _rare_tail(self, data, int depth, key):
-        cdef Tail tail = Tail()
+        cdef Tail tail = Tail.__new__(Tail)  # faster than a call
         tail.is_rare = True
         node = self.rare_lifter().node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
