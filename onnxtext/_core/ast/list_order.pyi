@@ -4,6 +4,13 @@ from onnxtext.ast.compact_form.list_order import ListEntry
 from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.types import Type
 
+def place_all_types(
+    nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo], with_metadata: bool
+) -> bool: ...
+def place_types(nodes: list[Node], infos: list[ValueInfo]) -> int | None: ...
+def types_at_end(
+    nodes: list[Node], infos: list[ValueInfo]
+) -> tuple[list[tuple[Node, int, ValueInfo]], int] | None: ...
 def place_named_types(
     nodes: list[Node], infos: list[ValueInfo], taken: Iterable[ValueInfo]
 ) -> tuple[list[str], list[ValueInfo]] | None: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the order of value infos: the common case of `onnxtext.ast.compact_form.value_infos`."""
+"""Store value infos compactly: the common cases of `onnxtext.ast.compact_form`."""
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
 from onnxtext._core.ast.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
@@ -8,6 +8,135 @@ from onnxtext.ast.compact_form.list_order import BY_DEFAULT, DECORATOR, PARTS, L
 from onnxtext.ast.records import Word
 
 cdef type ENTRY = ListEntry
+
+
+def place_all_types(list nodes, list infos, taken, bint with_metadata):
+    """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
+
+    `onnxtext.ast.compact_form.output_types.place_all_types` describes the arguments.
+    """
+    cdef set names = {value.name for value in taken}
+    for value in infos:
+        if (
+            type(value) is not VALUE_INFO or get(value, OF_VALUE.type) is None
+            or get(value, OF_VALUE.decorators)
+            or (get(value, OF_VALUE.metadata) and not with_metadata)
+            or (names and get(value, OF_VALUE.name) in names)
+        ):
+            return False
+    cdef list places = [None] * len(infos)
+    if find_outputs(nodes, infos, places, True) != 0:
+        return False
+    set_types(infos, places, 0)
+    return True
+
+
+def place_types(list nodes, list infos):
+    """Set the types of nodes' outputs from the entries at the end of a `value_info` list.
+
+    Returns:
+        The number of entries that stay in the list, as in
+        `onnxtext.ast.compact_form.output_types.place_types`; None, with nothing changed, if an
+        object has an unusual class.
+    """
+    cdef list places = [None] * len(infos)
+    cdef Py_ssize_t left = find_end(nodes, infos, places)
+    if left < 0:
+        return None
+    set_types(infos, places, left)
+    return left
+
+
+def types_at_end(list nodes, list infos):
+    """Find the entries for the types of nodes' outputs at the end of a `value_info` list.
+
+    Returns:
+        The same as `onnxtext.ast.compact_form.output_types.types_at_end`; None if an object has an
+        unusual class.
+    """
+    cdef list places = [None] * len(infos), placed = []
+    cdef Py_ssize_t left = find_end(nodes, infos, places), index
+    if left < 0:
+        return None
+    for index in range(len(infos) - 1, left - 1, -1):
+        node, number = places[index] if type(places[index]) is tuple else (places[index], 0)
+        placed.append((node, number, infos[index]))
+    return placed, left
+
+
+cdef Py_ssize_t find_end(list nodes, list infos, list places) except -2:
+    """Find the entries that `types_at_end` describes; for the arguments, see `find_outputs`.
+
+    Returns:
+        The number of entries before them; -1 if an object has an unusual class.
+    """
+    cdef Py_ssize_t left = find_outputs(nodes, infos, places, False), index
+    cdef set names
+    if left > 0:
+        names = {infos[index].name for index in range(left)}
+        for node in nodes:
+            if not names.isdisjoint(node.outputs):
+                return len(infos)
+    return left
+
+
+cdef Py_ssize_t find_outputs(list nodes, list infos, list places, bint with_metadata) except -2:
+    """Find the longest suffix of a `value_info` list that has only node outputs, in node order.
+
+    Args:
+        nodes: the nodes.
+        infos: the list. An entry without a type or with decorators is not in the suffix.
+        places: receives the output of each entry in the suffix: a node with one output, or (node,
+            index of the output).
+        with_metadata: whether an entry with metadata may be in the suffix.
+
+    Returns:
+        The number of entries before the suffix; -1 if an object has an unusual class.
+    """
+    cdef Py_ssize_t left = len(infos), index
+    for node in reversed(nodes):
+        if not left:
+            break
+        if type(node) is not NODE:
+            return -1
+        outputs = get(node, OF_NODE.outputs)
+        for index in range(len(outputs) - 1, -1, -1):
+            if not left:
+                break
+            value = infos[left - 1]
+            if type(value) is not VALUE_INFO:
+                return -1
+            if (
+                get(value, OF_VALUE.name) == outputs[index]
+                and get(value, OF_VALUE.type) is not None
+                and not get(value, OF_VALUE.decorators)
+                and (with_metadata or not get(value, OF_VALUE.metadata))
+            ):
+                left -= 1
+                places[left] = node if len(outputs) == 1 else (node, index)
+    return left
+
+
+cdef int set_types(list infos, list places, Py_ssize_t first) except -1:
+    """Set the types of outputs from the entries with an index of at least `first`.
+
+    `find_outputs` describes `places`.
+    """
+    cdef tuple result = ()
+    cdef Py_ssize_t at
+    last = None
+    for at in range(first, len(infos)):
+        place, kind = places[at], get(infos[at], OF_VALUE.type)
+        if type(place) is tuple:
+            node, index = place
+            types = list(get(node, OF_NODE.output_types)) or [None] * len(node.outputs)
+            types[index] = kind
+            replace(node, OF_NODE.output_types, tuple(types))
+            continue
+        if kind is not last:
+            last, result = kind, (kind,)
+        replace(place, OF_NODE.output_types, result)
+    return 0
 
 
 def place_named_types(list nodes, list infos, taken):

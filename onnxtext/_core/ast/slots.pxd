@@ -172,11 +172,11 @@ cdef inline object get(object made, Py_ssize_t slot):
     return <object>value
 
 
-cdef inline object model_part(model, Py_ssize_t slot):
-    """Return an attribute of a model, given its slot."""
-    if type(model) is not MODEL:
-        raise TypeError("expected a Model")
-    return get(model, slot)
+cdef inline object part_of(owner, type kind, Py_ssize_t slot):
+    """Return an attribute, given its slot, of an object that must be of the class `kind`."""
+    if type(owner) is not kind:
+        raise TypeError(f"expected an object of class {kind.__name__}")
+    return get(owner, slot)
 
 
 cdef inline object graph_part(owner, Py_ssize_t slot, str name):

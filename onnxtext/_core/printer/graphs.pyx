@@ -9,7 +9,9 @@ from libc.string cimport strlen
 
 from onnxtext._core.printer.metadata cimport pairs
 from onnxtext._core.printer.nodes cimport NodePrinter
-from onnxtext._core.ast.slots cimport OF_GRAPH, OF_MODEL, get, graph_part, model_part
+from onnxtext._core.ast.slots cimport (
+    FUNCTION, MODEL, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_OPSET, OPSET, get, graph_part, part_of,
+)
 from onnxtext._core.printer.text cimport Text
 
 from onnxtext.printer.graphs_and_nodes import parameters_text
@@ -23,7 +25,7 @@ cdef enum:
     VALUE = 1
     FUNCTIONS = 2
     STATEMENT = 3
-    MODEL = 4
+    WHOLE_MODEL = 4
 
 cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP)
 
@@ -35,7 +37,7 @@ cdef class Printer(NodePrinter):
 
     def model(self, model):
         """Return the text of a model before its sections, as parts to be joined."""
-        return self._print(None, model, 0, MODEL, 0)
+        return self._print(None, model, 0, WHOLE_MODEL, 0)
 
     def statement(self, owner, graph):
         """Return the text of the main graph, as parts to be joined."""
@@ -77,7 +79,7 @@ cdef class Printer(NodePrinter):
                 self._value(thing, indent)
             elif what == STATEMENT:
                 self._statement(thing)
-            elif what == MODEL:
+            elif what == WHOLE_MODEL:
                 self._model(thing)
             else:
                 self._functions(thing)
@@ -97,12 +99,10 @@ cdef class Printer(NodePrinter):
 
     cdef int _model(self, model) except -1:
         cdef Text out = self.out
-        presence = model_part(model, OF_MODEL.presence)
+        presence = part_of(model, MODEL, OF_MODEL.presence)
         opsets, metadata = get(model, OF_MODEL.opset_imports), get(model, OF_MODEL.metadata)
-        if (
-            presence.version is None or get(model, OF_MODEL.decorators)
-            or get(model, OF_MODEL.encoding_habits)
-        ):
+        rare = get(model, OF_MODEL.decorators) or get(model, OF_MODEL.encoding_habits)
+        if presence.version is None or rare:
             out.text(header_text(model))
         else:
             out.add(b"<", 1)
@@ -162,10 +162,11 @@ cdef class Printer(NodePrinter):
         for item in opsets:
             self._check_signals()
             out.line(2 * INDENT)
-            if item.domain is not None:
-                out._quoted(<str?>item.domain)
+            domain = part_of(item, OPSET, OF_OPSET.domain)
+            if domain is not None:
+                out._quoted(<str?>domain)
                 out.add(b": ", 2)
-            out.integer(item.version)
+            out.integer(get(item, OF_OPSET.version))
             out.character(c",")
         return self._end_list(mark, len(opsets))
 
@@ -256,8 +257,8 @@ cdef class Printer(NodePrinter):
         cdef Py_ssize_t mark
         self._header(function)
         mark = out.begin_trial()
-        out.name(function.name)
-        parameters = function.attributes
+        out.name(get(function, OF_FUNCTION.name))
+        parameters = get(function, OF_FUNCTION.attributes)
         if parameters:
             out.character(c" ")
             text = self.texts.get(parameters)
@@ -273,17 +274,19 @@ cdef class Printer(NodePrinter):
     cdef int _header(self, function) except -1:
         """Print the `<…>` header of a function, if it has entries."""
         cdef Text out = self.out
-        cdef Py_ssize_t mark = out.position(), count = bool(function.opset_imports)
-        for value in (function.domain, function.overload, function.doc_string):
-            count += value is not None
+        cdef list opsets = get(function, OF_FUNCTION.opset_imports)
+        domain, overload = get(function, OF_FUNCTION.domain), get(function, OF_FUNCTION.overload)
+        doc_string = get(function, OF_FUNCTION.doc_string)
+        cdef Py_ssize_t mark = out.position(), count = len(opsets) > 0
+        count += (domain is not None) + (overload is not None) + (doc_string is not None)
         if not count:
             return 0
         out.character(c"<")
-        self._entry(b"domain", function.domain)
-        self._entry(b"overload", function.overload)
-        self._doc_string(function.doc_string)
-        if function.opset_imports:
-            self._opsets(function.opset_imports)
+        self._entry(b"domain", domain)
+        self._entry(b"overload", overload)
+        self._doc_string(doc_string)
+        if opsets:
+            self._opsets(opsets)
         out.line(0)
         out.character(c">")
         out.join_items(mark, count, 0, INDENT, LINE_WIDTH - 20)
@@ -351,7 +354,7 @@ cdef class Printer(NodePrinter):
     cdef int _values(self, graph, int indent) except -1:
         cdef Text out = self.out
         cdef Py_ssize_t mark
-        cdef list values = graph.values
+        cdef list values = graph_part(graph, OF_GRAPH.values, "values")
         out.character(c"<")
         if len(values) == 1:
             mark = out.begin_trial()
@@ -389,9 +392,9 @@ cdef int after_head(graph, int indent, bint is_last) except -1:
 
 cdef bint is_plain(function) except -1:
     """Whether a function has no decorators, and all its parameters are names without defaults."""
-    if function.decorators:
+    if part_of(function, FUNCTION, OF_FUNCTION.decorators):
         return False
-    for parameter in function.attributes:
+    for parameter in get(function, OF_FUNCTION.attributes):
         if type(parameter) is not str:
             return False
     return True

@@ -12,8 +12,8 @@ from onnxtext._core.proto.encode_types cimport identity, is_denoted
 from onnxtext._core.proto.encode_values cimport ValueEncoder
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, NODE, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_NODE, OF_OPSET, OF_VALUE, OPSET, VALUE_INFO,
-    data_of, get, graph_part, model_part, value_part,
+    FUNCTION, MODEL, NODE, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_NODE, OF_OPSET, OF_VALUE, OPSET,
+    VALUE_INFO, data_of, get, graph_part, part_of, value_part,
 )
 
 from onnxtext._core.ast.list_order import ordered_infos
@@ -37,7 +37,7 @@ cdef class Encoder(ValueEncoder):
     def model(self, model):
         """Encode a `ModelProto`; return its bytes in pieces, or None for rare forms."""
         cdef Py_ssize_t size = 0
-        graph = model_part(model, OF_MODEL.graph)
+        graph = part_of(model, MODEL, OF_MODEL.graph)
         if get(model, OF_MODEL.decorators) or get(model, OF_MODEL.training):
             return None
         if get(model, OF_MODEL.configurations) or self.lowering.defaults.others:

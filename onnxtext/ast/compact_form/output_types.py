@@ -22,7 +22,7 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
         The entries that stay in the list.
     """
     if core() == "native":
-        left_in_list: int | None = core_module("ast.visit").place_types(nodes, infos)
+        left_in_list: int | None = core_module("ast.list_order").place_types(nodes, infos)
         if left_in_list is not None:
             return infos[:left_in_list]
     placed, left = types_at_end(nodes, infos)
@@ -55,7 +55,7 @@ def place_all_types(
     """
     if core() != "native":
         return False
-    moved: bool = core_module("ast.visit").place_all_types(nodes, infos, taken, with_metadata)
+    moved: bool = core_module("ast.list_order").place_all_types(nodes, infos, taken, with_metadata)
     return moved
 
 
@@ -90,7 +90,7 @@ def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int
         The suffix is empty if an earlier entry is for an output of a node, too.
     """
     if core() == "native":
-        found: tuple[Placed, int] | None = core_module("ast.visit").types_at_end(nodes, infos)
+        found: tuple[Placed, int] | None = core_module("ast.list_order").types_at_end(nodes, infos)
         if found is not None:
             return found
     placed: Placed = []
