@@ -40,6 +40,38 @@ def test_two_conflicts_are_two_errors() -> None:
 
 
 MENDED = {
+    "two missing dimensions": (
+        value("float[2,,] w = [1, 2]"), (3, 11), "a dimension is missing", "  float[2] w = [1, 2]",
+    ),
+    "a comma between the digits of an initializer": (
+        value("float w = 1,000"), (3, 13), "a number cannot have `,` between its digits",
+        "  float w = 1000",
+    ),
+    "a type in typographic quotes": (
+        value("“float”[2] w = [1, 2]"), (3, 3), "`float` cannot be in quotes here",
+        "  float[2] w = [1, 2]",
+    ),
+    "an entry in a comment of C": (
+        header("/* ir_version: 10, */", "opset_import: [21],"), (2, 3),
+        "a comment must start with `#`, and ends at the end of the line", "  # ir_version: 10,",
+    ),
+    "an import without its domain": (
+        header("opset_import: [: 21, my.ops: 1],"), (2, 18),
+        'an opset import must be written like 21 or "ai.onnx.ml": 5',
+        '  opset_import: ["": 21, "my.ops": 1],',
+    ),
+    "a function with the mark of MLIR": (
+        f"{H}func @g (float[2] x) => (y) {{\n  y = Relu (x)\n}}\n", (2, 1),
+        "`func @` does not belong here", "g (float[2] x) => (y) {",
+    ),
+    "a returned value among the outputs": (
+        f"{H}g (float[2] x) => (\n  y,\nreturn y;\n) {{\n  y = Relu (x)\n}}\n", (4, 1),
+        "the outputs of a graph belong after `=>` in its first line", "  y,",
+    ),
+    "added entries of a diff": (
+        header("ir_version: 10,").replace("  ir_version: 10,\n>", "+  ir_version: 10,\n+>"), (2, 1),
+        "the text has marks of a diff", "  ir_version: 10,",
+    ),
     "a word in a key": (
         header("ir_ xversion: 10,"), (2, 3), "`ir_ xversion` is not a key", "  ir_version: 10,",
     ),

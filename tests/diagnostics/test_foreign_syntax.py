@@ -153,6 +153,7 @@ STATEMENTS = [
     ("b = Op <a = 1, 2, -1> (x)", "missing-bracket", "1, 2, -1", "b = Op <a = [1, 2, -1]> (x)"),
     ("n1: b = Relu (x)", "missing-bracket", "n1:", "[n1] b = Relu (x)"),
     ("float[N] b", "misplaced-type", "float[N] b", None),
+    ("fn main ()", "foreign-word", "fn", None),
     ("b <- Relu (x)", "wrong-mark", "<-", "b = Relu (x)"),
     ("b = Relu (x),", "syntax-error", ",", "b = Relu (x)"),
     ("return Relu (x)", "foreign-word", "return", None),

@@ -82,21 +82,32 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
     dims: list[ast.Dim] = []
     for part in inside.split(","):
         text = part.strip()
-        if not text and offset is not None:
-            raise _missing_dim(offset, len(part), is_first=not dims)
+        if not text and isinstance(token, Token):
+            raise _missing_dim(inside, token.at + start + 1)
         dims.append(_dim(text if offset is None else Token(text, offset + part.index(text))))
         offset = None if offset is None else offset + len(part) + 1
     return tuple(dims)
 
 
-def _missing_dim(offset: int, length: int, *, is_first: bool) -> SemanticError:
-    """Return the error for a missing dimension, with edits that remove a comma beside it.
+def _missing_dim(inside: str, offset: int) -> SemanticError:
+    """Return the error for missing dimensions in a list whose inside is at `offset`.
 
-    The error marks the `length` blanks at `offset`. `is_first`: no dimension is before them.
+    Its edits remove the commas before them; at the beginning, the commas after them.
     """
-    error = SemanticError("a dimension is missing", at=offset, length=length)
-    end = offset + length
-    error.edits = (Edit(Span(offset, end + 1) if is_first else Span(offset - 1, end), ""),)
+    places, edits = list[Span](), list[Edit]()
+    parts = inside.split(",")
+    first = True
+    for part in parts:
+        end = offset + len(part)
+        if part.strip():
+            first = False
+        else:
+            places.append(Span(offset, end))
+            edits.append(Edit(Span(offset, end + 1) if first else Span(offset - 1, end), ""))
+        offset = end + 1
+    start, end = places[0]
+    error = SemanticError("a dimension is missing", at=start, length=end - start)
+    error.edits = tuple(edits[: len(parts) - 1])
     return error
 
 

@@ -37,7 +37,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 )
 
 COMMON_ERRORS = (
-    markdown_and_comments.carriage_return,
+    markdown_and_comments.carriage_return, other_languages.slashes,
     look_alikes.lookalikes, look_alikes.letters, token_errors.repeated_line,
     unquoted_names.split_word,
     # Headers
@@ -61,9 +61,10 @@ COMMON_ERRORS = (
     attribute_value_errors.types_without_colon, attribute_value_errors.types_without_equals,
     attribute_value_errors.missing_value, attribute_value_errors.tensor_values,
     attribute_value_errors.blank_after_minus, attribute_value_errors.spaced_names,
-    attribute_value_errors.references, python_expressions.called_values,
-    python_expressions.called_elements, data_errors.blobs, data_errors.doubled_closer,
-    data_errors.booleans, data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
+    attribute_value_errors.references, list_errors.thousands_separators,
+    python_expressions.called_values, python_expressions.called_elements,
+    data_errors.blobs, data_errors.doubled_closer, data_errors.booleans,
+    data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
     value_errors.untyped_sparse,
@@ -73,8 +74,9 @@ COMMON_ERRORS = (
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
     decorator_errors.equals_in_decorator, decorator_errors.decorated_output,
     # Whole texts
-    graph_errors.empty_text, other_languages.fences, other_languages.imports,
-    other_languages.control_flow, python_expressions.conditional_expressions,
+    graph_errors.empty_text, other_languages.other_format, other_languages.fences,
+    other_languages.imports, other_languages.control_flow,
+    python_expressions.conditional_expressions,
     markdown_and_comments.emphasis, markdown_and_comments.bullets, markdown_and_comments.backticks,
     markdown_and_comments.trailing_comment,
     # Nodes
@@ -107,14 +109,14 @@ COMMON_ERRORS = (
     graph_errors.missing_opener,
     graph_errors.extra_brace, graph_errors.wrong_opening_brace,
     # Constructs in the wrong place
-    other_languages.other_format, foreign_nodes.mlir_node, other_languages.other_comments,
+    foreign_nodes.mlir_node, other_languages.other_comments,
     string_errors.lone_string, other_languages.foreign_words, graph_errors.marks_in_name,
     misplaced_constructs.misplaced_types, misplaced_constructs.graph_without_head,
     misplaced_constructs.graph_value_without_head, misplaced_constructs.graph_among_nodes,
     misplaced_constructs.type_after_node, misplaced_constructs.label_without_brackets,
     misplaced_constructs.prose,
     # Tokens
-    token_errors.conflict, other_languages.slashes, list_errors.list_separators,
+    token_errors.conflict, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
     python_expressions.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,

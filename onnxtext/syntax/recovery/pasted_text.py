@@ -32,10 +32,12 @@ _DIFF_HEADER = re.compile(
     re.MULTILINE,
 )
 _DIFF_LINE = re.compile(
-    r"^(?:(-)(?!-|>|\.?[0-9]|(?i:inf|nan))[^\n]*\n?|(\+)(?!\.?[0-9]|(?i:inf|nan)))", re.MULTILINE
+    r"^(?:(-)(?!-|>(?![ \t\r]*\{?[ \t\r]*$)|\.?[0-9]|(?i:inf|nan))[^\n]*\n?"
+    r"|(\+)(?!\.?[0-9]|(?i:inf|nan)))",
+    re.MULTILINE,
 )
 _DIFF_STATEMENT = re.compile(
-    r"[-+](?:[^\n]*[={}<]|[ \t\r]*(?:[>#]|$"
+    r"[-+](?:[^\n]*(?:[={}<:]|,[ \t\r]*$)|[ \t\r]*(?:[>#]|$"
     r"|(?:b?float|double|u?int|complex|bool|string|seq|map|optional|sparse)[^\n]* [\"\w]))",
     re.MULTILINE,
 )

@@ -271,7 +271,7 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `function <domain: "l"> F (a) => (b) {…}`: the parser reads `function` as a name."""
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}` and `func @F (a) => (b) {…}`."""
     match = _FUNCTION_KEYWORD.match(context.text, context.line_start, context.line_limit)
     if match is None or context.at > context.line_end:
         return
@@ -283,7 +283,8 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _FUNCTION_KEYWORD = re.compile(
-    r"[ \t]*(function|def|func|graph|model|module)[ \t]*<[ \t]*(?:[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*:"
+    r"[ \t]*((?:function|def|func|graph|model|module)"
+    r"(?:[ \t]+@(?=\w)|(?=[ \t]*<[ \t]*(?:[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*:)))"
 )
 
 
@@ -377,7 +378,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         plain = context.text[offset] != "-" and not inside_list and not single
-        safe = plain and token != "]"  # as in `float] x`
+        safe = plain and token != "]" and not uncertain  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
         yield Diagnosis(
             "missing-bracket",

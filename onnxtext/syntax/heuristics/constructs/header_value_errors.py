@@ -26,6 +26,7 @@ _PAIR = re.compile(
     r"""|\{\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
     r"""\s*["']?version["']?\s*[:=]\s*(?P<version2>\d+)\s*\}"""
     r"""|(?P<string>"[\w.]*")(?P<comma>\s*,)\s*\d+"""
+    r"""|(?<=[\[,])\s*(?P<bare>[A-Za-z_][\w.]*|)(?=\s*:\s*\d)"""
 )
 
 
@@ -60,8 +61,10 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose opset imports in wrong forms: `("", 21)`, `{domain: "", version: 21}`, `[[21]]`."""
-    if "header_item" not in context.rules or context.token not in {"(", "{", ",", "["}:
+    """Diagnose opset imports like `("", 21)`, `{domain: "", version: 21}`, `[[21]]` or `: 21`."""
+    if "header_item" not in context.rules or context.token not in {"(", "{", ",", "[", ":"}:
+        return
+    if context.token == ":" and context.done:
         return
     opened = context.opened
     start = context.line_start if opened is None else opened.start
@@ -76,6 +79,8 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     for match in _PAIR.finditer(context.text, start, max(end, start)):
         if match["string"] is not None:
             edits.append(Edit(Span(*match.span("comma")), ":"))
+        elif match["bare"] is not None:
+            edits.append(Edit(Span(*match.span("bare")), f'"{match["bare"]}"'))
         else:
             domain = match["domain"] or match["domain2"] or ""
             version = match["version"] or match["version2"]
@@ -83,7 +88,8 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     if edits:
         message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
         span, title = context.token.span, "correct the imports"
-        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=True)
+        safe = context.token != ":"  # another domain may be missing
+        yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=safe)
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:

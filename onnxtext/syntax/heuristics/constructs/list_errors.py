@@ -43,7 +43,10 @@ def thousands_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _THOUSANDS.match(context.text, start) if start else None
     if match is not None and match.start(1) < context.at < match.end():
         span, message = Span(*match.span(1)), "a number cannot have `,` between its digits"
-        yield rewritten("number-separator", message, span, match[1].replace(",", ""))
+        written = match[1].replace(",", "")
+        yield rewritten("number-separator", message, span, written)
+        help = f"write `{written}`"  # the number may begin before the context
+        yield Diagnosis("number-separator", message, span, help=help, edit_cost=inf)
 
 
 def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:

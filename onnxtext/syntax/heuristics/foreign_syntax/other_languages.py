@@ -115,7 +115,8 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
     if context.token is None or not context.done or context.done[-1] not in FOREIGN_WORDS:
         return
-    word, rest = context.done[-1], context.rest
+    word = context.done[-1]
+    rest = [token for token in context.rest if token != ";"]
     begins = word in {"await", "return", "yield"} and len(context.done) == 1
     call = word == "return" and context.token == "(" and "=" not in rest
     if context.name(context.token) not in NAMES | {"TYPE"} and not call:
@@ -123,7 +124,7 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     if begins and "=" not in rest:
         names = rest[1:-1] if rest[0] == "(" and rest[-1] == ")" else rest
         if word == "return" and all(context.name(t) in NAMES or t == "," for t in names):
-            span = Span(word.at, rest[-1].end)
+            span = Span(word.at, context.rest[-1].end)
             message = "the outputs of a graph belong after `=>` in its first line"
             edits = (Edit(span, ""),)
             yield Diagnosis("foreign-word", message, span, edits, "remove it", min_tokens=0)
@@ -138,10 +139,14 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.next_statement == context.at:  # the word ends an incomplete statement
         return
     removed = [Edit(Span(word.at, context.at), "")]
-    removed += [replace(token, "") for token in rest if token == ";"]
+    removed += [replace(token, "") for token in context.rest if token == ";"]
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
     yield Diagnosis("foreign-word", message, word.span, tuple(removed), title, min_tokens=3)
+    if len(context.done) == 1 and "node" in context.rules:
+        edits = (insert(context.at, "= "),)
+        help = "remove this line, or write a node, such as `y = Op (x)`"
+        yield Diagnosis("foreign-word", message, word.span, edits, help=help, min_tokens=3)
 
 
 def translated_type(match: re.Match[str]) -> str:
