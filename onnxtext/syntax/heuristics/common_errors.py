@@ -128,7 +128,7 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 _ONLY_COMPLETE = frozenset((
-    attribute_errors.unclosed_attribute_list, attribute_value_errors.missing_value,
+    attribute_value_errors.missing_value,
     data_errors.doubled_closer, decorator_errors.decorated_output,
     foreign_nodes.incomplete_attribute, label_errors.labels,
     misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,

@@ -15,6 +15,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     innermost_bracket,
+    replace,
     rewritten,
 )
 from onnxtext.tensor.number_spellings import OTHER_NUMBER
@@ -191,7 +192,7 @@ def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose numbers in quotes: `float[2] w = [0, "1"]`, `bool[1] b = ["true"]`."""
+    """Diagnose numbers in quotes, `bool[1] b = ["true"]`, and strings among numbers."""
     token = context.token
     type = type_of_list(context)
     strings = [item for item in (*context.done[-2:], *context.rest) if item.startswith('"')]
@@ -201,6 +202,11 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     limit = min(context.text.find("]", context.at), context.at + _MAX_LIST_LENGTH)
     found = list(_QUOTED.finditer(context.text, context.done[start].at, max(limit, context.at)))
     if not found or found[0].start() > context.at:
+        if context.text.count('"', context.line_start, context.line_end) % 2:
+            return  # a quote is missing or extra
+        message = f"an element of type {type.partition('[')[0]} cannot be a string"
+        edits, help = (replace(strings[0], "0"),), "write a number or remove it"
+        yield Diagnosis("syntax-error", message, strings[0].span, edits, help=help, min_tokens=2)
         return
     edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
     message = f"elements of type {type.partition('[')[0]} must not be in quotes"

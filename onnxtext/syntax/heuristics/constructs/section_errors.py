@@ -313,6 +313,8 @@ def missing_first_line(context: ErrorContext) -> Iterator[Diagnosis]:
         head, edit = "NAME (", insert(first.at, "g (")
         if index is not None and tokens[index] != ")":
             head, edit = "NAME (…) => (…) <", insert(first.at, "g () => () <")
+        elif index is not None and tokens[index + 1 : index + 2] != ["=>"]:
+            head, edit = "NAME (…) => (", insert(first.at, "g () => (")
     else:
         return
     message = "the first line of the graph or function is missing"
