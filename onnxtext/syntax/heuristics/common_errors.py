@@ -89,7 +89,6 @@ COMMON_ERRORS = (
     operator_errors.made_by_helper, operator_errors.operator_separators,
     python_expressions.expressions, attribute_errors.unopened_attributes,
     operator_errors.after_node, operator_errors.comma_after_node, operator_errors.block_among_nodes,
-    operator_errors.function_among_nodes,
     attribute_errors.unclosed_attribute_list, attribute_errors.unclosed_attributes,
     attribute_errors.named_inputs, other_languages.tensor_types, other_languages.keyword_arguments,
     node_errors.element_number, string_errors.bare_string, node_errors.no_outputs,

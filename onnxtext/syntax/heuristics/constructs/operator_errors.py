@@ -39,9 +39,6 @@ _MAKE_NODE = re.compile(
 )
 _QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
 _CALL = re.compile(r"\.[^\n#{}]*")
-_HEAD = re.compile(
-    r"[ \t]*(?:\w+|\"[^\"\n]*\")[ \t]*\([^()\n]*\)[ \t]*[-=]>[ \t]*\([^()\n]*\)[ \t]*[{<]"
-)
 
 
 def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -193,18 +190,3 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "syntax-error", message, token.span, edits, "remove the braces", min_tokens=3
         )
-
-
-def function_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a graph or function among nodes: `f (x) => (y) {`."""
-    if "node" not in context.rules or not _HEAD.match(
-        context.text, context.line_start, context.line_limit
-    ):
-        return
-    start = context.line_start + indentation(context.text, context.line_end)
-    if context.done and context.done[0].at != start:
-        return
-    name = context.done[0] if context.done else context.token
-    message = f"expected `}}` before the function `{name}`"
-    span = Span(start, context.text.find("(", start))
-    yield Diagnosis("unclosed-bracket", message, span, (insert(start, "}\n\n"),), "add `}`")

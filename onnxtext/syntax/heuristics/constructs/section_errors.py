@@ -55,8 +55,12 @@ def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     if not is_section and not is_function:
         return
     yield from _inside_graph(context, first.span, "section" if is_section else "function")
+    edit = insert(first.at, "}\n\n")
     if first == "<":
-        yield _unclosed_before_header(first.span, insert(first.at, "}\n\n"))
+        yield _unclosed_before_header(first.span, edit)
+    elif is_function:
+        message, span = f"expected `}}` before the function `{first}`", Span(first.at, done[-1].end)
+        yield Diagnosis("unclosed-bracket", message, span, (edit,), "add `}`")
 
 
 def _inside_graph(context: ErrorContext, span: Span, kind: str) -> Iterator[Diagnosis]:
