@@ -34,7 +34,11 @@ from onnxtext.syntax.heuristics.error_context import (
     incomplete_statement,
 )
 from onnxtext.syntax.heuristics.expected import found_words, sentence
-from onnxtext.syntax.heuristics.foreign_syntax import other_languages, python_expressions
+from onnxtext.syntax.heuristics.foreign_syntax import (
+    markdown_and_comments,
+    other_languages,
+    python_expressions,
+)
 from onnxtext.syntax.heuristics.missing_and_extra_tokens import (
     best_change,
     diagnose_change,
@@ -113,7 +117,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 
 _WIDER = (
-    misplaced_lines.misplaced_line,
+    misplaced_lines.misplaced_line, markdown_and_comments.trailing_comment,
     header_errors.text_before_header, graph_errors.unclosed_outputs, token_errors.repeated_line,
     attribute_errors.node_among_attributes, misplaced_node_parts.swapped_lists,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,

@@ -12,6 +12,7 @@ from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
+    innermost_bracket,
     line_end,
 )
 
@@ -23,7 +24,10 @@ _MAX_LINES = 200
 """Maximum number of adjacent lines with marks to collect."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
-_TRAILING = re.compile(r"(?:--+|;+|%+)[ \t]*(?P<words>[^\W\d_][^=(<{}\[\]\n]*?)[ \t\r]*$")
+_TRAILING = re.compile(
+    r"(?:(?:--+|;+|%+|!+)[ \t]*(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
+    r"|(?:<!--|\(\*)[ \t]*(?P<inside>.*?)[ \t]*(?:-->|\*\))?)[ \t\r]*$"
+)
 
 
 def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -94,12 +98,13 @@ def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a comment of another language after a node or on its own line, such as `% bias`."""
-    if context.token is None or context.done or "node" not in context.rules:
-        return
-    match = _TRAILING.match(context.text, context.at, context.line_limit)
-    if match is None:
+    start = context.at - context.text.startswith("<!--", context.at - 1)
+    done = [token for token in context.done if token.at < start]
+    complete = not done or (done[-1] in {")", ">"} and innermost_bracket(done) is None)
+    match = _TRAILING.match(context.text, start, context.line_limit)
+    if match is None or not complete or "node" not in context.rules:
         return
     span = Span(*match.span())
-    edits = (Edit(span, f"# {match['words']}"),)
+    edits = (Edit(span, f"# {match['words'] or match['inside']}"),)
     message = "a comment must start with `#`"
     yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
