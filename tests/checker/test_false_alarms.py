@@ -311,6 +311,8 @@ ANY_RANK = {
     "the product of queries and keys": "float[1, 2, 2, 2] y, , , float[1, 2, 2, 2] z = "
     "Attention <qk_matmul_output_mode = 3> (x, k, u)",
     "a query": "float[1, 2, 2, 2] y = ai.onnx.preview.FlexAttention (u, k, k)",
+    "a loop that onnx does not infer": "y = Loop (n, , x) <body = b (int64 i, bool g, v) => "
+    "(bool h, w) { h = Identity (g)\n w = GroupNormalization <num_groups = 2> (v, one, one) }>",
     "a branch that onnx does not infer": "y = If (c) <then_branch = t () => (float[] p) "
     "{ p = GroupNormalization <num_groups = 2> (x, one, one) }, else_branch = e () => (q) "
     "{ q = GroupNormalization <num_groups = 2> (x, one, one) }>",
@@ -323,7 +325,7 @@ def test_unknown_ranks_may_be_right(place: str) -> None:
         f"u = Reshape (x, sizes)\n{ANY_RANK[place]}\no = Neg (x)",
         inputs="float[1, 2, 2, 2] x, float[1, 2, 2, 2] k, int64[?] sizes, bool c",
         outputs="float[1, 2, 2, 2] o",
-        values="float[2] one = {1, 1},",
+        values="float[2] one = {1, 1},\nint64 n = {2},",
         opsets='23, "ai.onnx.preview": 1',
     )
     assert not errors(onnxtext.check(source))
