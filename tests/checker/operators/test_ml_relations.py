@@ -73,7 +73,9 @@ ONE, THREE, MAP = "float[1, 1] x", "float[1, 3] x", "map(string, float) x"
 
 WRONG: dict[Case, str] = {
     (plain("ArrayFeatureExtractor", "x", "i"), "float[1, 2] x"): "the index 2 is out of range",
+    (plain("ArrayFeatureExtractor", "x", "i"), "float x"): "has 0 dimensions, but",
     (plain("DictVectorizer"), MAP): "exactly one of",
+    (plain("FeatureVectorizer", "x", inputdimensions="[1]"), "float x"): "has 0 dimensions, but",
     (plain("FeatureVectorizer", "x", "x", inputdimensions="[3]"), THREE): "has 1 entry, but the",
     (plain("FeatureVectorizer", "x", "z", inputdimensions="[3, 3]"), f"{THREE}, float[2, 3] z"):
         "dimension 0 of `x` is 1, but dimension 0 of `z` is 2",

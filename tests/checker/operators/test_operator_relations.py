@@ -117,6 +117,7 @@ WRONG: dict[Case, str] = {
         "dimension 1 of `c` is 5, but the number of tokens is 3",
     ("y = RotaryEmbedding (x, c, c)", "float[2, 4, 3, 8] x, float[5, 4] c", 23):
         "`c` has 2 dimensions, but the operator needs 3",
+    ("y = RegexFullMatch (x)", "string[2] x", 20): "the attribute `pattern` is missing",
     ("y = RotaryEmbedding (x, c, c, p)", "float[2, 4, 3, 8] x, float[9, 4] c, int64[1, 3] p", 23):
         "dimension 0 of `p` is 1, but the batch size is 2",
     ("y = RotaryEmbedding <rotary_embedding_dim = 10> (x, c, c)",
@@ -290,8 +291,8 @@ def test_right_nodes_have_no_findings(case: Case) -> None:
     assert not problems(model(case))
 
 
-WITHOUT_SIZES = ("num_heads = 0", "q, , p)", ", , p)", "s, t)", "->ii", "GridSample", "LRN",
-                 "MeanVariance", "Range", "Resize (x, , ", "_directions", "SplitToSequence",
+WITHOUT_SIZES = ("num_heads = 0", "Regex", "q, , p)", ", , p)", "s, t)", "->ii", "GridSample",
+                 "LRN", "MeanVariance", "Range", "Resize (x, , ", "_directions", "SplitToSequence",
                  "Upsample")  # fmt: skip
 """Parts of cases that are wrong for any sizes of the inputs."""
 

@@ -139,6 +139,12 @@ def _non_max_suppression(call: OperatorCall) -> None:
             call.equal(call.dim(0, 1), call.dim(1, 2), "dimension 1 of {0}", "dimension 2 of {1}")
 
 
+def _regex(call: OperatorCall) -> None:
+    """Require the `pattern` of `RegexFullMatch`, which onnx's schema does not mark as required."""
+    if call.attribute("pattern") is None:
+        call.reject("the attribute `pattern` is missing")
+
+
 def _rotary_embedding(call: OperatorCall) -> None:
     """Require `RotaryEmbedding` to have an even head size and caches of half the rotated size."""
     shape, heads = call.shape(0), call.integer("num_heads", 0)
@@ -362,6 +368,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "GroupNormalization": _group_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "NonMaxSuppression": _non_max_suppression,
+    "RegexFullMatch": _regex,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,
     "Slice": _slice,

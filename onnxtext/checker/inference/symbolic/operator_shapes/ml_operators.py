@@ -282,6 +282,7 @@ def _feature_vectorizer(call: OperatorCall) -> Shapes:
 
     Check its attribute `inputdimensions`, and require its inputs to have equal numbers of rows.
     """
+    call.has_min_rank(1)
     widths = call.listed("inputdimensions", ())
     columns = sum(widths) or None
     shape = call.shape(0)
@@ -304,7 +305,7 @@ def _feature_extractor(call: OperatorCall) -> Shapes:
     """
     shape, chosen = call.shape(0), call.shape(1)
     count = None if chosen is None else product_of(chosen)
-    if not shape:
+    if not call.has_min_rank(1) or shape is None:
         return (None,)
     size, indices = shape[-1], call.value(1)
     for index in indices.items if indices is not None else ():
