@@ -331,6 +331,18 @@ def test_unknown_ranks_may_be_right(place: str) -> None:
     assert not errors(onnxtext.check(source))
 
 
+def test_onnx_may_infer_one_of_two_branches() -> None:
+    """onnx infers no type for version 9 of `Compress`."""
+    source = text(
+        "y = If (c) <then_branch = t () => (p) { p = Compress (x, c1) }, "
+        "else_branch = e () => (q) { q = Relu (x) }>\nz = Relu (x)",
+        inputs="float[2] x, bool c, bool[2] c1",
+        outputs="float[2] z",
+        opsets="9",
+    )
+    assert not errors(onnxtext.check(source))
+
+
 def test_the_number_of_sizes_of_a_resize_may_be_unknown() -> None:
     """onnx does not propagate `end` through `Identity`, and assumes that there are no sizes."""
     source = text(
