@@ -321,6 +321,15 @@ def test_onnxruntime_agrees(case: Case) -> None:
         assert verdict.state == "fine", verdict.message
 
 
+def test_negative_sizes_of_center_crop_pad_are_a_warning() -> None:
+    """onnxruntime takes them for 0, and onnx infers a negative dimension."""
+    nodes = "s = Constant <value_ints = [-1, 4]> ()\ny = CenterCropPad (x, s)"
+    findings = problems(model((nodes, "float[4, 4] x", 18)))
+    assert [(item.severity, "a size is -1" in item.message) for item in findings] == [
+        ("warning", True)
+    ]
+
+
 @pytest.mark.parametrize(("axes", "found"), [("[2]", True), ("[1]", False), ("[N]", False)])
 def test_the_number_of_axes_determines_the_rank(axes: str, found: bool) -> None:
     source = text(

@@ -349,7 +349,7 @@ SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split()) - _WITH_AXES
 CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """
-    AffineGrid ArrayFeatureExtractor Col2Im CumProd CumSum DFT GatherElements GatherND
+    AffineGrid ArrayFeatureExtractor CenterCropPad Col2Im CumProd CumSum DFT GatherElements GatherND
     NegativeLogLikelihoodLoss ReverseSequence RotaryEmbedding STFT ScatterElements ScatterND
     SoftmaxCrossEntropyLoss TensorScatter
 """

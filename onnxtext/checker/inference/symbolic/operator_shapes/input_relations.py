@@ -31,7 +31,13 @@ from onnxtext.tensor.element_count import count_elements
 
 
 def _center_crop_pad(call: OperatorCall) -> None:
-    """Require the axes of `CenterCropPad` to be distinct, with one axis per entry of `shape`."""
+    """Require the axes of `CenterCropPad` to be distinct, with one axis per entry of `shape`.
+
+    A negative size is only a warning, because onnxruntime takes it for 0.
+    """
+    sizes = [size for size in call.symbolic("shape", 1) or () if isinstance(size, int)]
+    if sizes and min(sizes) < 0:
+        call.reject(f"a size is {min(sizes)}, but sizes must not be negative", certain=False)
     axes, rank = call.listed("axes", ()), call.rank(0)
     size = call.dim(1, 0) if call.rank(1) == 1 else None
     if not axes:
