@@ -343,6 +343,19 @@ def test_onnx_may_infer_one_of_two_branches() -> None:
     assert not errors(onnxtext.check(source))
 
 
+def test_scanned_outputs_may_come_from_operators_that_onnx_does_not_know() -> None:
+    body = "body = b (v) => (w) { w = com.microsoft.Gelu (v) }"
+    source = text(
+        f"y = Scan <num_scan_inputs = 1, {body}> (x)",
+        inputs="float[3, 2] x",
+        outputs="float[3, 2] y",
+        opsets='21, "com.microsoft": 1',
+    )
+    assert not errors(onnxtext.check(source))
+    wrong = source.replace("com.microsoft.Gelu", "SequenceConstruct")
+    assert errors(onnxtext.check(wrong))
+
+
 def test_the_number_of_sizes_of_a_resize_may_be_unknown() -> None:
     """onnx does not propagate `end` through `Identity`, and assumes that there are no sizes."""
     source = text(
