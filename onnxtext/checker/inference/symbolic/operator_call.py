@@ -215,16 +215,15 @@ class OperatorCall:
         """Require the last dimension of an input to be `size`; messages call the size `name`."""
         self.equal(self.dim(index, -1), size, f"the last dimension of {{{index}}}", name)
 
-    def require_below(
-        self, index: int, size: Extent, name: str, *, but: tuple[int, ...] = ()
-    ) -> None:
-        """Require the known elements of an input to be below `size`; messages call it `name`.
+    def require_range(self, index: int, size: Extent, name: str, *, but: object = None) -> None:
+        """Require the known elements of an input, except `but`, to be indices of a dimension.
 
-        Allow elements in `but`, and negative elements, which some runtimes count from the end.
+        `size` is the size of the dimension; messages call it `name`. Negative indices count from
+        the end.
         """
         value = self.value(index)
         for item in value.items if value is not None and isinstance(size, int) else ():
-            if isinstance(item, int) and item >= size and item not in but:
+            if isinstance(item, int) and not -size <= item < size and item != but:
                 self.reject(f"{{{index}}} has the element {item}, but {name} is {size}")
                 return
 

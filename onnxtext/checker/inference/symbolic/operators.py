@@ -194,7 +194,8 @@ def _reduce(call: OperatorCall) -> SymbolicShape:
     axes = call.integers("axes", 1)
     kept = call.keeps_dims()
     if axes is None and call.has_input(1):
-        return (None,) * len(shape) if kept else None
+        single = call.shape(1) == (1,)  # else, the axes may be equal
+        return (None,) * (len(shape) - (not kept)) if kept or single else None
     if not axes and call.integer("noop_with_empty_axes", 0):
         return shape
     return _reduced(call, shape, axes or tuple(range(len(shape))), kept)

@@ -190,7 +190,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
     if least < 0 and not scaled:
         call.reject(f"a size is {least}, but sizes must not be negative")
     if crops and may_have_sizes:
-        call.require_vector(1, 2 * len(axes), "twice the number of axes")
+        call.require_vector(1, 2 * len(axes), "twice the number of axes", certain=False)
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
     dims = list(shape)

@@ -70,6 +70,6 @@ def cross_entropy(call: OperatorCall) -> Shapes:
         for index, axis in enumerate(rest[: len(labels)]):
             names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"
             call.equal(scores[axis], labels[index], *names)
-    ignored = (call.integer("ignore_index", -1),)
-    call.require_below(1, call.dim(0, 1), "the number of classes", but=ignored)
+    ignored = call.attribute("ignore_index")
+    call.require_range(1, call.dim(0, 1), "the number of classes", but=ignored)
     return ()
