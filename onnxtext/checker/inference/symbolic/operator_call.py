@@ -222,7 +222,9 @@ class OperatorCall:
         the end.
         """
         value = self.value(index)
-        for item in value.items if value is not None and isinstance(size, int) else ():
+        if value is None or not isinstance(size, int):
+            return
+        for item in value.items:
             if isinstance(item, int) and not -size <= item < size and item != but:
                 self.reject(f"{{{index}}} has the element {item}, but {name} is {size}")
                 return
