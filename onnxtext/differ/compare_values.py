@@ -322,15 +322,14 @@ def _as_one_change(
 
     If `old` equals `new`, all changes stay.
     """
-    inside = [
-        change
-        for change in changes
-        if change.category == "model"
-        and (change.path == path or change.path.startswith((f"{path}.", f"{path}[")))
-    ]
+    below = (f"{path}.", f"{path}[")
+    inside: list[FieldChange] = []
+    rest: list[FieldChange] = []
+    for change in changes:
+        is_inside = change.path == path or change.path.startswith(below)
+        (inside if change.category == "model" and is_inside else rest).append(change)
     if not inside:
         return changes
-    rest = [change for change in changes if change not in inside]
     exact = inside[0].path if len(inside) == 1 else path
     if old == new:  # the difference is not visible in the text
         return [*rest, *inside]

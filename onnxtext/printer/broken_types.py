@@ -8,6 +8,7 @@ import re
 from onnxtext.printer.layout import STEP, WIDTH
 
 _HEAD = re.compile(r"@?\w+[\[(]")
+_STRING_OR_MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[\[({\])} ,]', re.DOTALL)
 
 
 def broken_type(type: str, indent: str, width: int = WIDTH) -> str:
@@ -38,19 +39,14 @@ def _fitting_type(type: str, indent: str, width: int) -> str:
 def _split(text: str, separator: str) -> list[str]:
     """Split a type at the separators outside of brackets and strings."""
     items: list[str] = []
-    depth = start = offset = 0
-    while offset < len(text):
-        character = text[offset]
-        if character == '"':
-            offset += 1
-            while text[offset] != '"':
-                offset += 2 if text[offset] == "\\" else 1
-        elif character in "[({":
+    depth = start = 0
+    for match in _STRING_OR_MARK.finditer(text):
+        mark = match[0]
+        if mark in "[({":
             depth += 1
-        elif character in "])}":
+        elif mark in "])}":
             depth -= 1
-        elif character == separator and not depth:
-            items.append(text[start:offset])
-            start = offset + 1
-        offset += 1
+        elif mark == separator and not depth:
+            items.append(text[start : match.start()])
+            start = match.end()
     return [item.strip(" ") for item in [*items, text[start:]]]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import onnxtext
 from onnxtext.ast import (
     Attribute,
     AttributeType,
@@ -94,6 +95,13 @@ def test_many_changed_inputs_are_one_change() -> None:
     assert len(result.items[0].fields) == 100_000
     assert len(result.items[0].new_text or "") < 1000
     assert len(str(result)) < 5000
+
+
+def test_many_changed_dimensions_are_one_change() -> None:
+    text = "<ir_version: 10, opset_import: [21]>\ng (float[DIMS] x) => () {}\n"
+    old, new = (text.replace("DIMS", ", ".join([dim] * 20_000)) for dim in ("2", "N"))
+    (item,) = onnxtext.diff(old, new).items
+    assert len(item.fields) == 1
 
 
 def test_reversed_attributes_are_moved() -> None:
