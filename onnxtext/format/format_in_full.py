@@ -28,7 +28,7 @@ from onnxtext.printer.statement_layout import column
 _BLANKS = re.compile(r"\s+")
 
 
-def write_document(source: str, width: int = WIDTH) -> str:
+def write_document(source: str) -> str:
     """Format the text of a model in the canonical layout."""
     tokens = read_tokens(source)
     end = tokens[-1]
@@ -37,7 +37,7 @@ def write_document(source: str, width: int = WIDTH) -> str:
     for item in items:
         if item.tree.origin in ("function", "section"):
             _separate(item.first)
-    writer = DocumentWriter(source, width)
+    writer = DocumentWriter(source)
     texts = [writer.top_level(item.tree) for item in items]
     lines = writer.item_lines(items, texts, "", "")
     lines += writer.lead_lines(end.lead, "", started=True)

@@ -14,15 +14,7 @@ from onnxtext.printer.layout import STEP, WIDTH, flat_items, line_starts, wrap_i
 
 
 class ListWriter(VerbatimSpans):
-    """Writes lists.
-
-    Attributes:
-        width: the maximum number of columns of a line of a statement.
-    """
-
-    def __init__(self, source: str, width: int = WIDTH) -> None:
-        super().__init__(source)
-        self.width = width
+    """Writes lists."""
 
     def bracketed(
         self,

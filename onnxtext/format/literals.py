@@ -12,7 +12,7 @@ from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.records_and_decorators import RecordWriter
 from onnxtext.format.token_text import numbers_of, only_token, string_text, word_text
 from onnxtext.format.tokens_with_comments import CommentedToken
-from onnxtext.printer.layout import STEP, fill_list
+from onnxtext.printer.layout import STEP, WIDTH, fill_list
 from onnxtext.printer.statement_layout import Literal, column, tensor_lines
 from onnxtext.printer.types_and_tensors import fill_fields, flat_rows, nested_lines, row_line
 from onnxtext.tensor.element_count import count_elements
@@ -40,7 +40,7 @@ class LiteralWriter(RecordWriter):
         if data is not None:
             write = self.repeatable(partial(self.data, data, dims_of(type)))
         head = (type, name, " =" if equals else "")
-        return tensor_lines(decorators, head, write, indent, budget, width=self.width)
+        return tensor_lines(decorators, head, write, indent, budget)
 
     def data(self, tree: Tree, dims: Sequence[str], indent: str, budget: int) -> str:
         """Write the data of a tensor with the dimensions `dims`."""
@@ -136,7 +136,7 @@ class LiteralWriter(RecordWriter):
         if tensor is None:
             return string_text(tree.parts[-1], indent)
         inner = indent + STEP
-        return self.tensor(tensor, tree.child("decorators"), inner, self.width - len(inner) - 1)
+        return self.tensor(tensor, tree.child("decorators"), inner, WIDTH - len(inner) - 1)
 
     def _fields(self, tree: Tree, indent: str, budget: int) -> str:
         """Write data as named fields of `TensorProto`, for data that does not fit its type."""
@@ -160,7 +160,7 @@ class LiteralWriter(RecordWriter):
         """Return `head` followed by a list of pairs in brackets."""
         listing = required_list(tree)
         texts = [self.pair(item.tree, indent + STEP) for item in listing.items]
-        budget = self.width - column(head, len(indent))
+        budget = WIDTH - column(head, len(indent))
         return head + self.bracketed(tree, listing, texts, "[]", indent, budget)
 
 

@@ -19,7 +19,7 @@ from onnxtext.format.token_text import (
 )
 from onnxtext.format.tokens_with_comments import CommentedToken, drop_comments
 from onnxtext.printer.broken_types import broken_type
-from onnxtext.printer.layout import STEP, fill_list, flat_items
+from onnxtext.printer.layout import STEP, WIDTH, fill_list, flat_items
 from onnxtext.printer.statement_layout import (
     Decorators,
     ListText,
@@ -45,7 +45,7 @@ class StatementWriter(LiteralWriter):
         type_tree = tree.child("type")
         if type_tree is None:
             name = name_text(tree.trees()[-1])
-            return value_text(decorators, "", name, None, indent, self.width)
+            return value_text(decorators, "", name, None, indent)
         type, name = self.type(type_tree), name_text(tree.required("name"))
         data = tree.child("data")
         write: Literal | None = None
@@ -53,7 +53,7 @@ class StatementWriter(LiteralWriter):
             write = self.repeatable(partial(self.data, data, dims_of(type)))
         elif tree.origin == "dataless" or tree.alias == "initializer":
             write = empty_literal
-        return value_text(decorators, type, name, write, indent, self.width)
+        return value_text(decorators, type, name, write, indent)
 
     def _interface(self, tree: Tree, indent: str, *, several: bool = False) -> list[ListText]:
         """Write the inputs and the outputs of a graph or function.
@@ -96,7 +96,7 @@ class StatementWriter(LiteralWriter):
         listing = required_list(tree)
         texts = [self.value(item.tree, indent + STEP) for item in listing.items]
         single = len(texts) == 1 and "\n" not in texts[0] and not tree.commented
-        if single and taken + len(texts[0]) + 3 <= self.width:
+        if single and taken + len(texts[0]) + 3 <= WIDTH:
             return f" <{texts[0]}>"
         return f" {self.broken(listing, texts, '<>', indent)}"
 
@@ -150,8 +150,8 @@ class StatementWriter(LiteralWriter):
             values = None
         before = 2 if values is not None else after
         if decorators is not None:
-            head = decorated_name(decorators, head, start, before, self.width)
-        text = head + arrange_lists(lists, column(head, start), before, self.width)
+            head = decorated_name(decorators, head, start, before)
+        text = head + arrange_lists(lists, column(head, start), before)
         if values is not None:
             text += self._values(values, indent, column(text, start) + after)
         if is_empty:
@@ -185,9 +185,7 @@ class StatementWriter(LiteralWriter):
             parts.broken_inputs = partial(self.broken, required_list(arguments), inputs, "()")
         if arguments and attributes and attributes.commented:  # comments keep their order
             parts.attributes_first = tree.parts.index(attributes) < tree.parts.index(arguments)
-        return before + node_lines(
-            parts, indent, partial(self._broken_attributes, attributes), self.width
-        )
+        return before + node_lines(parts, indent, partial(self._broken_attributes, attributes))
 
     def _output(self, tree: Tree | None) -> tuple[str, str]:
         """Return (type or "", name) of a node output; None stands for an omitted output."""
@@ -204,7 +202,7 @@ class StatementWriter(LiteralWriter):
         if tree.commented or any(_is_graph(item.tree) for item in listing.items):
             return None
         texts = [self.attribute(item.tree, "") for item in listing.items]
-        if sum(len(text) + 2 for text in texts) > self.width:
+        if sum(len(text) + 2 for text in texts) > WIDTH:
             return None
         return None if any("\n" in text for text in texts) else flat_items(texts, ">")
 
@@ -225,12 +223,12 @@ class StatementWriter(LiteralWriter):
         count = next((part.text for part in tree.parts if _is_numbers(part)), "")
         name = word_text(tree.required("name")) + type + "".join(count.split())
         if tree.alias == "attribute_type_only":
-            return value_text(decorators, "", name, None, indent, self.width)
+            return value_text(decorators, "", name, None, indent)
         write = partial(self.attribute_value, tree.trees()[-1])
         if not _holds_graph(tree):
-            return value_text(decorators, "", name, self.repeatable(write), indent, self.width)
+            return value_text(decorators, "", name, self.repeatable(write), indent)
         head = f"{decorators.inline or decorators.lines}{name} = "
-        return head + write(indent, self.width - column(head, len(indent)) - 1)
+        return head + write(indent, WIDTH - column(head, len(indent)) - 1)
 
     def attribute_value(self, tree: Tree, indent: str, budget: int) -> str:
         """Write the value of an attribute."""
@@ -242,7 +240,7 @@ class StatementWriter(LiteralWriter):
                 items = numbers_of(first)
             else:
                 inner = indent + STEP
-                items = [self._element(item, inner, self.width) for item in elements.trees()]
+                items = [self._element(item, inner, WIDTH) for item in elements.trees()]
                 items.append("...")
             return items_text(items, indent, budget)
         if tree.origin == "dataless_element":
@@ -261,7 +259,7 @@ class StatementWriter(LiteralWriter):
                 return self.record(first, indent)
             return self._element(first, indent, budget)
         inner = indent + STEP
-        room = self.width - len(inner) - 1
+        room = WIDTH - len(inner) - 1
         texts = [self._element(item.tree, inner, room) for item in listing.items]
         kinds = [part.origin for part in listing.items[0].tree.trees()] if listing.items else []
         if kinds and kinds[0] in ("number", "string", "blob"):
@@ -281,7 +279,7 @@ class StatementWriter(LiteralWriter):
             case "string":
                 return string_text(last, indent)
             case "graph_value":
-                return self.graph(last, decorators, indent, self.width - budget - 1)
+                return self.graph(last, decorators, indent, WIDTH - budget - 1)
             case "typed":
                 inner = last.trees()[0]
                 if inner.origin != "type":
@@ -300,7 +298,7 @@ class StatementWriter(LiteralWriter):
         first, *rest = tree.trees()[-1].parts
         type = first.text if isinstance(first, CommentedToken) else self.type(first)
         head = (type, "".join(map(word_text, rest)), " =")
-        return tensor_lines(decorators, head, empty_literal, indent, budget, width=self.width)
+        return tensor_lines(decorators, head, empty_literal, indent, budget)
 
 
 def _inputs_and_outputs(tree: Tree) -> tuple[Tree | None, Tree | None]:

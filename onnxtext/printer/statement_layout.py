@@ -61,7 +61,6 @@ def node_lines(
     parts: NodeParts,
     indent: str,
     broken_attributes: Callable[[str], str],
-    width: int = WIDTH,
     comma: str = ",",
 ) -> str:
     """Return the text of a node, on one line if it fits.
@@ -75,10 +74,9 @@ def node_lines(
         indent: the indentation of its line.
         broken_attributes: a function that returns the attributes with their brackets, one attribute
             per line. Its argument is the indentation of the line with the opening bracket.
-        width: the maximum width of a line.
         comma: the text after the last input if each input has its own line.
     """
-    room = width - len(indent)
+    room = WIDTH - len(indent)
     outputs = [f"{type} {name}" if type else name for type, name in parts.outputs]
     head = parts.label + ", ".join(outputs)
     call = f"= {parts.operator}" if parts.operator else "="
@@ -90,8 +88,8 @@ def node_lines(
         unbroken = len(before if parts.outputs else _join_call(head, before))
         fits = unbroken + (2 if parts.inputs else 3) <= room
         if not parts.attributes or (len(parts.attributes) <= ATTRIBUTE_WIDTH and fits):
-            return _broken_node(parts, head, before, None, indent, width, comma)
-    return _broken_node(parts, head, call, broken_attributes, indent, width, comma)
+            return _broken_node(parts, head, before, None, indent, comma)
+    return _broken_node(parts, head, call, broken_attributes, indent, comma)
 
 
 def _join_call(head: str, call: str) -> str:
@@ -104,7 +102,6 @@ def _broken_node(
     call: str,
     attributes: Callable[[str], str] | None,
     indent: str,
-    width: int,
     comma: str,
 ) -> str:
     """Return a node that needs several lines; break outputs and inputs only if necessary.
@@ -115,40 +112,40 @@ def _broken_node(
     """
     line = _join_call(head, call)
     end = 0 if attributes is None else 2  # the columns of ` <` after the inputs
-    if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > width:
-        line = f"{_output_lines(parts, indent, width)}\n{indent}{STEP}{call}"
+    if parts.outputs and len(indent) + len(line) + (2 if parts.inputs else 3 + end) > WIDTH:
+        line = f"{_output_lines(parts, indent)}\n{indent}{STEP}{call}"
         indent += STEP
     if attributes is not None and parts.attributes_first:
         line, attributes = f"{line} {attributes(indent)}", None
     inputs = f" ({', '.join(parts.inputs)})"
     if parts.broken_inputs is not None:
         inputs = f" {parts.broken_inputs(indent)}"
-    elif parts.inputs and column(line, len(indent)) + len(inputs) + end > width:
+    elif parts.inputs and column(line, len(indent)) + len(inputs) + end > WIDTH:
         inputs = f" {one_per_line(parts.inputs, '()', indent, comma)}"
     return f"{line}{inputs}" + ("" if attributes is None else f" {attributes(indent)}")
 
 
-def _output_lines(parts: NodeParts, indent: str, width: int) -> str:
+def _output_lines(parts: NodeParts, indent: str) -> str:
     """Return the label and the outputs of a node, one output per line."""
     inner = indent + STEP
     (type, name), *rest = parts.outputs
     flat = f"{parts.label}{type}{' ' if type else ''}{name}"
     after = 1 if rest else 0
-    if len(indent) + len(flat) + after <= width:
+    if len(indent) + len(flat) + after <= WIDTH:
         first = flat
     elif parts.label:
         label = parts.label.rstrip(" ")
-        first = f"{label}\n{inner}{declaration(type, name, inner, after, width)}"
+        first = f"{label}\n{inner}{declaration(type, name, inner, after)}"
     else:
-        first = declaration(type, name, indent, after, width)
-    others = [declaration(*output, inner, 1, width) for output in rest]
+        first = declaration(type, name, indent, after)
+    others = [declaration(*output, inner) for output in rest]
     return f",\n{inner}".join([first, *others])
 
 
 # ---- Values ---------------------------------------------------------------------------------
 
 
-def declaration(type: str, name: str, indent: str, after: int = 1, width: int = WIDTH) -> str:
+def declaration(type: str, name: str, indent: str, after: int = 1) -> str:
     """Return `type name`; the name is on the next line if it does not fit.
 
     Args:
@@ -156,30 +153,21 @@ def declaration(type: str, name: str, indent: str, after: int = 1, width: int = 
         name: the text of the name; "" if there is none.
         indent: the indentation of the line on which the type begins.
         after: the number of columns to leave free after the name, such as 1 for a comma.
-        width: the maximum width of a line.
     """
     if not type:
         return name
     if not name:
-        return (
-            type if len(indent) + len(type) + after <= width else broken_type(type, indent, width)
-        )
-    if len(indent) + len(type) + 1 + len(name) + after <= width or "\n" in type:
+        return type if len(indent) + len(type) + after <= WIDTH else broken_type(type, indent)
+    if len(indent) + len(type) + 1 + len(name) + after <= WIDTH or "\n" in type:
         return f"{type} {name}"
-    if len(indent) + len(type) > width:
-        type = broken_type(type, indent, width)
-        if len(type.rpartition("\n")[2]) + 1 + len(name) + after <= width:
+    if len(indent) + len(type) > WIDTH:
+        type = broken_type(type, indent)
+        if len(type.rpartition("\n")[2]) + 1 + len(name) + after <= WIDTH:
             return f"{type} {name}"
     return f"{type}\n{indent}{STEP}{name}"
 
 
-def assign_literal(
-    head: str,
-    write: Literal,
-    indent: str,
-    width: int,
-    equals: str = " =",
-) -> str:
+def assign_literal(head: str, write: Literal, indent: str, equals: str = " =") -> str:
     """Return `head = literal`, with the literal after the `=` or on the next line.
 
     The literal is on the next line if its first line does not fit after the `=`, but fits on the
@@ -189,27 +177,26 @@ def assign_literal(
         head: the text before the `=`, which may have several lines.
         write: a function that returns the literal; called once for each position that is tried.
         indent: the indentation of the statement.
-        width: the maximum width of a line; one column of it is left free for a comma.
         equals: the text between head and literal; "" for most tensors in attributes.
     """
     head += equals
     start = column(head, len(indent)) + 1
-    literal = write(indent, width - start - 1)
+    literal = write(indent, WIDTH - start - 1)
     if not literal:
         return head
-    if _fits(literal, start, width):
+    if _fits(literal, start):
         return f"{head} {literal}"
     inner = indent + STEP
-    moved = write(inner, width - len(inner) - 1)
-    if not _fits(moved, len(inner), width):  # for example, a long string fits on no line
+    moved = write(inner, WIDTH - len(inner) - 1)
+    if not _fits(moved, len(inner)):  # for example, a long string fits on no line
         return f"{head} {literal}"
     return f"{head}\n{inner}{moved}"
 
 
-def _fits(text: str, start: int, width: int) -> bool:
+def _fits(text: str, start: int) -> bool:
     """Whether the first line of a text at column `start` fits, with a comma after the text."""
     first, several, _ = text.partition("\n")
-    return start + len(first) + (0 if several else 1) <= width
+    return start + len(first) + (0 if several else 1) <= WIDTH
 
 
 def value_text(
@@ -218,7 +205,6 @@ def value_text(
     name: str,
     write: Literal | None,
     indent: str,
-    width: int = WIDTH,
 ) -> str:
     """Return `decorators type name = literal`: the text of a value info or attribute.
 
@@ -230,17 +216,16 @@ def value_text(
         name: the text of the name.
         write: a function that returns the literal; None if there is no `=`.
         indent: the indentation of the line.
-        width: the maximum width of a line.
     """
     if decorators.inline:
         head = f"{decorators.inline}{type}{' ' if type else ''}{name}"
-        text = head if write is None else assign_literal(head, write, indent, width)
-        if _fits(text, len(indent), width) and not text.startswith(f"{head} =\n"):
+        text = head if write is None else assign_literal(head, write, indent)
+        if _fits(text, len(indent)) and not text.startswith(f"{head} =\n"):
             return text
     if write is None:
-        return decorators.lines + declaration(type, name, indent, 1, width)
-    head = declaration(type, name, indent, 2, width)
-    return decorators.lines + assign_literal(head, write, indent, width)
+        return decorators.lines + declaration(type, name, indent)
+    head = declaration(type, name, indent, 2)
+    return decorators.lines + assign_literal(head, write, indent)
 
 
 def tensor_lines(
@@ -249,8 +234,6 @@ def tensor_lines(
     write: Literal,
     indent: str,
     budget: int,
-    *,
-    width: int = WIDTH,
 ) -> str:
     """Return `decorators type name = literal`: the text of a tensor in an attribute.
 
@@ -263,20 +246,19 @@ def tensor_lines(
         write: a function that returns the literal.
         indent: the indentation of the statement.
         budget: the maximum width of the first line.
-        width: the maximum width of a line.
     """
     if decorators.lines and not decorators.inline:
-        rest = tensor_lines(Decorators(), head, write, indent, width - len(indent) - 1, width=width)
+        rest = tensor_lines(Decorators(), head, write, indent, WIDTH - len(indent) - 1)
         return decorators.lines + rest
     type, name, equals = head
     first = f"{decorators.inline or decorators.lines}{type}{' ' if name else ''}{name}{equals}"
     literal = write(indent, budget - column(first, 0) - 1)
     text = f"{first} {literal}" if literal else first
-    start = width - budget - 1
-    if start > len(indent) or _fits(text, start, width):
+    start = WIDTH - budget - 1
+    if start > len(indent) or _fits(text, start):
         return text
-    first = declaration(type, name, indent, len(equals) + 1, width)
-    return decorators.lines + assign_literal(first, write, indent, width, equals)
+    first = declaration(type, name, indent, len(equals) + 1)
+    return decorators.lines + assign_literal(first, write, indent, equals)
 
 
 def column(text: str, start: int) -> int:
@@ -337,9 +319,7 @@ class ListText:
         )
 
 
-def decorated_name(
-    decorators: Decorators, name: str, start: int, after: int, width: int = WIDTH
-) -> str:
+def decorated_name(decorators: Decorators, name: str, start: int, after: int) -> str:
     """Return the decorators and the name of a graph.
 
     They are on one line if the decorators are short and ` () => ()` fits after the name.
@@ -349,14 +329,13 @@ def decorated_name(
         name: the text of the name.
         start: the column at which the graph begins.
         after: the number of columns to leave free after the lists of inputs and outputs.
-        width: the maximum width of a line.
     """
     head = decorators.inline + name
-    fits = column(head, start) + len(" () => ()") + after <= width
+    fits = column(head, start) + len(" () => ()") + after <= WIDTH
     return head if decorators.inline and fits else decorators.lines + name
 
 
-def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int = WIDTH) -> str:
+def arrange_lists(lists: Sequence[ListText], start: int, after: int) -> str:
     """Return the lists one after the other, each on one line or with one item per line.
 
     While a line is too long, break the longest list that is still on one line: put each item on a
@@ -366,7 +345,6 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
         lists: the lists.
         start: the column at which the first list begins.
         after: the number of columns to leave free after the last list.
-        width: the maximum width of a line.
     """
     flat = [item.flat for item in lists]
 
@@ -383,7 +361,7 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int, width: int 
     measured = [item.uncommented or item.broken for item in lists]
     while any(flat):
         lines = f"{' ' * start}{join(measured)}{' ' * after}".split("\n")
-        if max(map(len, lines)) <= width:
+        if max(map(len, lines)) <= WIDTH:
             break
         lengths = [0 if short is None else len(short) for short in flat]
         longest = lengths.index(max(lengths))

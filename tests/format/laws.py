@@ -50,9 +50,9 @@ def full_formatting(patch: pytest.MonkeyPatch, *modules: ModuleType) -> list[str
     """Record the texts that these modules format in full."""
     walked: list[str] = []
 
-    def walk(part: str, *width: int) -> str:
+    def walk(part: str) -> str:
         walked.append(part)
-        return write_document(part, *width)
+        return write_document(part)
 
     for module in modules:
         patch.setattr(module, "write_document", walk)
