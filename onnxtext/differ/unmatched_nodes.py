@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from onnxtext.ast.model import Node
 from onnxtext.differ.graph_lists import GraphLists
-from onnxtext.differ.matching.node_signatures import LeafKey, NodeKinds
+from onnxtext.differ.matching.node_signatures import LeafKey, NodeKinds, matched_uses
 
 Uses = dict[str, list[tuple[int, int]]]
 """Maps the name of each value to its uses: (node index, input index)."""
@@ -86,18 +86,7 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     matched consumers has the key None. `marks` has a number for each node, equal for matching nodes
     of both graphs; -1 for unmatched nodes.
     """
-    nodes = side.body.nodes
-    consumers: dict[str, list[tuple[int, int]]] = {
-        name: [] for _, node in unmatched_nodes(side) for name in node.outputs if name
-    }
-    for place, value in enumerate(side.body.outputs):
-        if value.name in consumers:
-            consumers[value.name].append((-1, place))
-    for index, node in enumerate(nodes):
-        if marks[index] >= 0 and not consumers.keys().isdisjoint(node.inputs):
-            for slot, name in enumerate(node.inputs):
-                if name in consumers:
-                    consumers[name].append((marks[index], slot))
+    consumers = matched_uses(side.body, side.left, marks)
     result: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         below = tuple(

@@ -164,10 +164,13 @@ class Signatures:
         return result
 
     def _from_below(self, order: Sequence[int]) -> dict[int, int]:
-        uses = self._known_uses(order)
         result: dict[int, int] = {}
         nodes, producers = self._body.nodes, self._body.producers
         number_of = self._numbers.of
+        uses = {
+            name: [number_of(("matched", *use)) for use in found]
+            for name, found in matched_uses(self._body, order, self._marks).items()
+        }
         for index in reversed(order):
             node = nodes[index]
             below = []
@@ -185,26 +188,27 @@ class Signatures:
                     )
         return result
 
-    def _known_uses(self, order: Sequence[int]) -> dict[str, list[int]]:
-        """Map each output of some nodes to keys of its known uses.
 
-        `order` has the indices of the nodes. Known uses are inputs of matched nodes, and graph
-        outputs.
-        """
-        nodes, marks = self._body.nodes, self._marks
-        number_of = self._numbers.of
-        uses: dict[str, list[int]] = {
-            name: [] for index in order for name in nodes[index].outputs if name
-        }
-        for place, value in enumerate(self._body.outputs):
-            if value.name in uses:
-                uses[value.name].append(number_of(("result", place)))
-        for index, node in enumerate(nodes):
-            if marks[index] >= 0 and not uses.keys().isdisjoint(node.inputs):
-                for slot, name in enumerate(node.inputs):
-                    if name in uses:
-                        uses[name].append(number_of(("matched", marks[index], slot)))
-        return uses
+def matched_uses(
+    body: GraphLists, left: Sequence[int], marks: Sequence[int]
+) -> dict[str, list[tuple[int, int]]]:
+    """Map the name of each output of the nodes `left` to its uses outside of these nodes.
+
+    A use is (mark of a matched node, input index), or (-1, index) for a graph output. For `marks`,
+    see `Signatures`.
+    """
+    uses: dict[str, list[tuple[int, int]]] = {
+        name: [] for index in left for name in body.nodes[index].outputs if name
+    }
+    for place, value in enumerate(body.outputs):
+        if value.name in uses:
+            uses[value.name].append((-1, place))
+    for index, node in enumerate(body.nodes):
+        if marks[index] >= 0 and not uses.keys().isdisjoint(node.inputs):
+            for slot, name in enumerate(node.inputs):
+                if name in uses:
+                    uses[name].append((marks[index], slot))
+    return uses
 
 
 def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
