@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
+from onnxtext.ast.metadata_decorators import decorator_entries
 from onnxtext.ast.model import Function, Model
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.checker.context.model_items import Decorated, annotated_items
+from onnxtext.checker.context.model_items import annotated_items
 from onnxtext.checker.context.registry import Rule, style_rule
 from onnxtext.diagnostics import Severity
 
@@ -46,9 +48,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     if lints and model is not None and model.doc_string:
         yield from _doc(model, model.doc_string)
     for item in annotated_items(subject):
-        entries = [*_meta_entries(item), *item.metadata]
-        if entries:
-            yield from _entries(item, entries, "warning")
+        inline = [decorator_entries(one) for one in item.decorators if one.name == "meta"]
+        yield from _entries(item, [*chain.from_iterable(inline), *item.metadata], "warning")
     if lints:
         functions = [scope.original for scope in subject.scopes if scope.kind == "function"]
         others = [item for item in annotated_items(subject) if not isinstance(item, Function)]
@@ -60,15 +61,6 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     doc = text.decode("utf-8", "replace") if isinstance(text, bytes) else None
             if doc:
                 yield from _doc(item, doc)
-
-
-def _meta_entries(item: Decorated) -> Iterator[tuple[str, str]]:
-    """Yield the (key, value) entries in the `@meta(…)` decorators of a statement."""
-    for decorator in item.decorators:
-        if decorator.name == "meta":
-            for argument in decorator.arguments:
-                if isinstance(argument.key, str) and isinstance(argument.value, bytes):
-                    yield argument.key, argument.value.decode("utf-8", "replace")
 
 
 def _entries(

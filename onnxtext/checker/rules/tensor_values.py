@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
+from onnxtext.ast.typed_blobs import required_entries
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
 from onnxtext.checker.context.registry import Rule
 from onnxtext.plurals import with_article
 from onnxtext.tensor.element_count import count_elements
-from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.element_types import ELEMENTS, ElementType
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -66,9 +67,7 @@ def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[F
     import numpy as np
 
     values = np.frombuffer(data, "<i4" if element.field == "int32_data" else "<u8")
-    if element.elements_per_entry > 1 and len(values) < raw_size(
-        element, count_elements(tensor.dims)
-    ):
+    if element.elements_per_entry > 1 and len(values) < required_entries(tensor.type):
         return  # the rule `tensor-data-size` reports missing entries
     low, high = _limits(element)
     wrong = values[(values < low) | (values > high)]

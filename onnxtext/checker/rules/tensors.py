@@ -13,7 +13,7 @@ from onnxtext.ast.tensors_and_attributes import (
     StringData,
     TypedData,
 )
-from onnxtext.ast.typed_blobs import ENTRY_WIDTHS
+from onnxtext.ast.typed_blobs import ENTRY_WIDTHS, required_entries
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.model_items import TensorUse, dense_tensors
@@ -57,9 +57,9 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
         return  # the data is only one segment of a larger tensor
     match tensor.data:
         case TypedData(entries):
-            yield from _entries(tensor, element, count, element.field, entries)
+            yield from _entries(tensor, element.field, entries)
         case StringData(values):
-            yield from _entries(tensor, element, count, "string_data", values)
+            yield from _entries(tensor, "string_data", values)
         case ExternalData() if not element.bits:
             yield _field(tensor, "has strings in external data", _STRINGS)
         case NoData() if count:
@@ -111,23 +111,19 @@ def _fields(
             f"write `[…]` (raw data), or `{element.field}{{…}}`" if element.bits else _STRINGS,
         )
     elif filled:
-        yield from _entries(tensor, element, count, filled[0], fields[filled[0]])
+        yield from _entries(tensor, filled[0], fields[filled[0]])
 
 
-def _entries(
-    tensor: TensorUse, element: ElementType, count: int, field: str, value: object
-) -> Iterator[Finding]:
+def _entries(tensor: TensorUse, field: str, value: object) -> Iterator[Finding]:
     """Check the number of entries of `value`, the data in the right field of a tensor."""
+    expected = required_entries(tensor.type)
     if isinstance(value, tuple):
-        expected, entries, data = count, len(value), "data"
+        entries, data = len(value), "data"
         needed = count_noun(expected, "string")
     else:
         assert isinstance(value, bytes)
         entries = len(value) // ENTRY_WIDTHS[field]
         data = f"{count_noun(entries, 'entry', 'entries')} of data"
-        expected = count * (2 if element.kind == "complex" else 1)
-        if element.elements_per_entry > 1:
-            expected = raw_size(element, count)
         needed = f"{count_noun(expected, 'entry', 'entries')} of `{field}`"
     if not expected and entries:
         yield _empty(tensor, data)
