@@ -3,9 +3,17 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo, plain_domain
+from functools import cache, partial
+
+from onnxtext.ast.model import Fragment
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    Options,
+    cache_in_memo,
+    plain_domain,
+)
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.signatures import OperatorTable, Signature
 
 Target = Signature | Scope | None
 """The signature of an operator, the scope of a function's body, or None if unknown."""
@@ -18,16 +26,8 @@ def resolve_targets(subject: CheckedModel) -> dict[int, list[Target]]:
 
 
 def _targets(subject: CheckedModel, scope: Scope) -> list[Target]:
-    result: list[Target] = []
-    memo: dict[tuple[str | None, str, str | None], Target] = {}
-    for node in scope.nodes:
-        key = node.domain, node.op_type, node.overload
-        try:
-            result.append(memo[key])
-        except KeyError:
-            target = memo[key] = _target(subject, scope, *key)
-            result.append(target)
-    return result
+    target = cache(partial(_target, subject, scope))
+    return [target(node.domain, node.op_type, node.overload) for node in scope.nodes]
 
 
 def _target(
@@ -41,3 +41,21 @@ def _target(
     if version is None:
         return None
     return subject.schemas.find(domain, name, version)
+
+
+def shape_rule(
+    tables: tuple[OperatorTable, ...], resolved: dict[int, list[Target]], signature: Signature
+) -> Scope | None:
+    """Return the shape rule of an operator, a function body; None if its schema has no rule.
+
+    A shape rule is a function in a schema file that computes the shapes of outputs.
+
+    Find the operators of the rule's nodes in `tables`, and add them to `resolved`, the result of
+    `resolve_targets`.
+    """
+    if signature.rule is None:
+        return None
+    subject = CheckedModel(Fragment(signature.rule), Options(tables=tables))
+    subject.functions.clear()  # in the rule, the operator's name refers to its schema
+    resolved.update(resolve_targets(subject))
+    return subject.scopes[0]

@@ -85,9 +85,13 @@ def _table(path: Path) -> dict[str, Any] | None:
 
 def _settings(path: Path, table: dict[str, Any]) -> Settings:
     table_name = f"{path}: [tool.onnxtext]"
-    unknown = table.keys() - _KEYS
-    if unknown:
-        raise SettingsError(f"{table_name} unknown setting {sorted(unknown)[0]!r}")
+
+    def require(is_valid: bool, problem: str) -> None:
+        if not is_valid:
+            raise SettingsError(f"{table_name} {problem}")
+
+    for key in sorted(table):
+        require(key in _KEYS, f"unknown setting {key!r}")
 
     def strings(key: str, form: str) -> list[str]:
         """Return a setting that is a list of strings; [] if its key is missing.
@@ -96,35 +100,27 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
         such as "a list of rules".
         """
         value = table.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise SettingsError(f"{table_name} {key} must be {form}")
-        return value
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        require(is_list, f"{key} must be {form}")
+        return list(value)
 
     for key in ("select", "ignore"):
         for code in strings(key, "a list of rules"):
-            if not is_known(code):
-                raise SettingsError(f"{table_name} {key}: unknown rule {code!r}")
+            require(is_known(code), f"{key}: unknown rule {code!r}")
     if isinstance(table.get("profile"), str):
         table = {**table, "profile": [table["profile"]]}
     profile = strings("profile", "the name of a profile, or a list of names")
     for name in profile:
-        if name not in profiles():
-            profile_names = ", ".join(profiles())
-            raise SettingsError(
-                f"{table_name} profile: unknown profile {name!r}; the profiles are {profile_names}"
-            )
+        problem = f"unknown profile {name!r}; the profiles are {', '.join(profiles())}"
+        require(name in profiles(), f"profile: {problem}")
     strict = table.get("strict", False)
-    if not isinstance(strict, bool):
-        raise SettingsError(f"{table_name} strict must be true or false")
+    require(isinstance(strict, bool), "strict must be true or false")
     max_findings = table.get("max-findings")
-    if max_findings is not None and (
-        isinstance(max_findings, bool) or not isinstance(max_findings, int) or max_findings < 0
-    ):
-        problem = "must be an integer of at least 0; 0 shows all findings"
-        raise SettingsError(f"{table_name} max-findings {problem}")
+    if max_findings is not None:
+        is_count = type(max_findings) is int and max_findings >= 0
+        require(is_count, "max-findings must be an integer of at least 0; 0 shows all findings")
     schemas = strings("schemas", "a list of schema files")
-    if len(schemas) > _MAX_SCHEMAS:
-        raise SettingsError(f"{table_name} schemas: more than {_MAX_SCHEMAS} files")
+    require(len(schemas) <= _MAX_SCHEMAS, f"schemas: more than {_MAX_SCHEMAS} files")
     select = (*table.get("select", ()), *profile)
     ignore = tuple(table.get("ignore", ()))
     return Settings(select, ignore, strict, max_findings, tuple(schemas), path)

@@ -17,7 +17,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
-from onnxtext.checker.context.operator_resolution import Target
+from onnxtext.checker.context.operator_resolution import Target, shape_rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference import control_flow_types as inner
@@ -46,11 +46,15 @@ from onnxtext.checker.inference.onnx_errors import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.shape_rules import shape_rule, with_shape_of
 from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, constant_tensor
 from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
-from onnxtext.checker.inference.type_merging import Types, given_types, type_merger
+from onnxtext.checker.inference.type_merging import (
+    Types,
+    given_types,
+    type_merger,
+    with_shape_of,
+)
 from onnxtext.checker.isolation.child_process import Failure
 
 _UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deeply

@@ -48,6 +48,18 @@ def without_sizes(type: Type | None) -> Type | None:
     return replace(type, shape=(None,) * len(type.shape))
 
 
+def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
+    """Return `type` with the shape of `other` if both are tensor types; otherwise `type`.
+
+    If `type` is unknown (None), return `other`.
+    """
+    if type is None:
+        return other
+    if isinstance(type, TensorType) and isinstance(other, TensorType):
+        return replace(type, shape=other.shape)
+    return type
+
+
 def type_merger(symbols: frozenset[str]) -> Callable[[Type, Type], tuple[str | None, Type]]:
     """Return a function that merges a declared with an inferred type, and caches the results.
 
