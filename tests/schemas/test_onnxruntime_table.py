@@ -44,7 +44,7 @@ def test_the_operators_are_found_one_by_one() -> None:
     file = read_schemas(Source(TEXT, "table"))
     assert len(file.schemas) > 150
     keys = {(schema.domain, schema.name): [schema.since] for schema in file.schemas}
-    assert table.operators() == keys
+    assert table.operators == keys
     for schema in file.schemas:
         found = table.find(schema.domain, schema.name, schema.since + 1)
         assert found is not None

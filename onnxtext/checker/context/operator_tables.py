@@ -7,7 +7,7 @@ The bundled file, `onnxtext/schemas/onnxruntime.onnxschema`, has the operators o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property
@@ -39,11 +39,6 @@ class FileTable(OperatorTable):
         self._imports = imports_of(file)
         schemas = sorted(file.schemas, key=lambda item: item.since)
         self._schemas = {(item.domain, item.name, item.since): item for item in schemas}
-        self._histories = _histories(self._schemas)
-
-    def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
-        return self._histories
 
     def _signature(self, domain: str, name: str, since: int) -> Signature:
         return signature_of(self._schemas[domain, name, since], self.origin, self._imports)
@@ -78,7 +73,7 @@ class BundledTable(OperatorTable):
         return tuple(read_schemas(Source(head, BUNDLED.name)).opset_imports)
 
     @cached_property
-    def _places(self) -> dict[tuple[str, str, int], re.Match[str]]:
+    def _schemas(self) -> dict[tuple[str, str, int], re.Match[str]]:  # type: ignore[override]
         """Maps (domain, name, version) of each schema to its place in the text of the file."""
         result = {}
         for match in _BLOCK.finditer(self._text):
@@ -86,29 +81,13 @@ class BundledTable(OperatorTable):
             result[domain, name, int(match["since"] or 1)] = match
         return result
 
-    def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
-        return self._operators
-
-    @cached_property
-    def _operators(self) -> dict[tuple[str, str], list[int]]:
-        return _histories(self._places)
-
     def _signature(self, domain: str, name: str, since: int) -> Signature:
         key = domain, name, since
         if key not in self._found:
-            file = read_schemas(Source(self._places[key][0], BUNDLED.name))
+            file = read_schemas(Source(self._schemas[key][0], BUNDLED.name))
             schema = file.schemas[0]
             self._found[key] = signature_of(schema, self.origin, self._imports, tentative=True)
         return self._found[key]
-
-
-def _histories(schemas: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], list[int]]:
-    """Map (domain, name) of each operator to its sorted versions; `schemas` lists all of them."""
-    result: dict[tuple[str, str], list[int]] = {}
-    for domain, name, since in schemas:
-        result.setdefault((domain, name), []).append(since)
-    return {key: sorted(versions) for key, versions in result.items()}
 
 
 _HEADER = 600

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -139,6 +139,18 @@ _LAST = (1 << 31) - 1
 """The greatest version of an operator set: onnx stores versions in 32 bits."""
 
 
+Operators = dict[tuple[str, str], list[int]]
+"""Maps (domain, name) of each operator to the sorted versions that added or changed it."""
+
+
+def _histories(schemas: Iterable[tuple[str, str, int]]) -> Operators:
+    """Return the `Operators` with these (domain, name, version)."""
+    result: Operators = {}
+    for domain, name, since in schemas:
+        result.setdefault((domain, name), []).append(since)
+    return {key: sorted(versions) for key, versions in result.items()}
+
+
 class OperatorTable:
     """The operators of a schema file.
 
@@ -150,15 +162,18 @@ class OperatorTable:
 
     origin: str
     tentative = False
+    _schemas: Mapping[tuple[str, str, int], Any]
+    """Maps (domain, name, version) to the schema, or to its place."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the `Signature` of an operator in an operator set version; None if unknown."""
-        versions = [v for v in self.operators().get((domain, name), ()) if v <= version]
+        versions = [v for v in self.operators.get((domain, name), ()) if v <= version]
         return self._signature(domain, name, versions[-1]) if versions else None
 
-    def operators(self) -> dict[tuple[str, str], list[int]]:
-        """Map (domain, name) of each operator to the sorted versions that added or changed it."""
-        raise NotImplementedError
+    @cached_property
+    def operators(self) -> Operators:
+        """Maps (domain, name) of each operator to the sorted versions that added or changed it."""
+        return _histories(self._schemas)
 
     def _signature(self, domain: str, name: str, since: int) -> Signature:
         """Return the `Signature` of an operator in a version that added or changed it."""
@@ -211,7 +226,7 @@ class Schemas:
     def tables(self, domain: str) -> Iterator[OperatorTable]:
         """Yield the tables that have operators of a domain."""
         for table in self._tables:
-            if any(other == domain for other, _ in table.operators()):
+            if any(other == domain for other, _ in table.operators):
                 yield table
 
     def newest(self, domain: str) -> int | None:
@@ -219,20 +234,20 @@ class Schemas:
         version = newest_versions().get(domain)
         if version is not None:
             return version
-        histories = [item for table in self._tables for item in table.operators().items()]
+        histories = [item for table in self._tables for item in table.operators.items()]
         newest = [max(history) for (other, _), history in histories if other == domain]
         return max(newest, default=None)
 
     def domains(self) -> list[str]:
         """Return the domains of all operators of the installed onnx and of the schema files."""
-        others = [domain for table in self._tables for domain, _ in table.operators()]
+        others = [domain for table in self._tables for domain, _ in table.operators]
         return list(dict.fromkeys([*newest_versions(), *others]))
 
-    def _operators(self) -> Iterator[dict[tuple[str, str], list[int]]]:
-        """Yield the result of `OperatorTable.operators` for onnx, and then for each table."""
+    def _operators(self) -> Iterator[Operators]:
+        """Yield the operators of onnx, and then those of each table."""
         yield _operators()
         for table in self._tables:
-            yield table.operators()
+            yield table.operators
 
     def history(self, domain: str, name: str) -> list[int]:
         """Return the versions that added or changed an operator, ascending; [] if it is unknown."""
@@ -253,15 +268,15 @@ def newest_versions() -> dict[str, int]:
 
 
 @cache
-def _operators() -> dict[tuple[str, str], list[int]]:
-    """Map (domain, name) of each operator to the versions that added or changed it."""
-    result: dict[tuple[str, str], list[int]] = {}
-    for schema in onnx_native_module().defs.get_all_schemas_with_history():
-        domain = "" if schema.domain == "ai.onnx" else schema.domain
-        result.setdefault((domain, schema.name), []).append(schema.since_version)
-    for versions in result.values():
-        versions.sort()
-    return result
+def _operators() -> Operators:
+    """Return the operators of the installed onnx."""
+    schemas = onnx_native_module().defs.get_all_schemas_with_history()
+    return _histories(
+        [
+            ("" if item.domain == "ai.onnx" else item.domain, item.name, item.since_version)
+            for item in schemas
+        ]
+    )
 
 
 def _signature(schema: Any, domain: str) -> Signature:

@@ -22,7 +22,7 @@ from onnxtext.conversion_errors import (
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text, is_binary
-from onnxtext.model_arguments import read_model_argument
+from onnxtext.model_arguments import ModelArgument, read_model_argument
 from onnxtext.plurals import with_article
 from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.source import Source
@@ -57,7 +57,9 @@ def check_any(
     with paused_collector():
         try:
             options = {"base_dir": base_dir, "select": select, "ignore": ignore}
-            return _check(source, name, options)
+            return _check(read_model_argument(source, name), options)
+        except OnnxTextError as error:
+            return list(error.diagnostics)
         except RecursionError:
             return [too_deep_diagnostic(name)]
 
@@ -68,22 +70,18 @@ def too_deep_diagnostic(name: str | None) -> Diagnostic:
     return Diagnostic("too-deep", message, file=name or "<string>", path="model")
 
 
-def _check(source: Any, name: str | None, options: dict[str, Any]) -> list[Diagnostic]:
-    try:
-        argument = read_model_argument(source, name)
-    except OnnxTextError as error:
-        return list(error.diagnostics)
+def _check(argument: ModelArgument, options: dict[str, Any]) -> list[Diagnostic]:
     if options["base_dir"] is None:
         options["base_dir"] = argument.base
     if isinstance(argument.content, str):
         return check_text(argument.content, name=argument.name, **options)
     if argument.message == "ModelProto":
-        return check_binary(argument.content, name=argument.name, **options)
+        return _check_binary(argument.content, name=argument.name, **options)
     if argument.message in ("GraphProto", "FunctionProto", "NodeProto"):
         try:
             fragment = lift_fragment(argument.content, argument.message)
         except LiftError:
-            return list(deep_message_error(argument.message).diagnostics)
+            raise deep_message_error(argument.message) from None
         return check_tree(fragment, file=argument.name, **options)
     raise TypeError(
         f"cannot check {with_article(argument.message)}: pass a model, graph, function or node"
@@ -99,13 +97,12 @@ def check_file(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
         RecursionError: graphs or types are nested too deeply.
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    if is_binary(data, name):
-        return check_binary(data, name=name, **options)
     try:
-        text = decode_text(data, name)
+        if is_binary(data, name):
+            return _check_binary(data, name=name, **options)
+        return check_text(decode_text(data, name), name=name, **options)
     except OnnxTextError as error:
         return list(error.diagnostics)
-    return check_text(text, name=name, **options)
 
 
 def check_text(text: str, *, name: str, **options: Any) -> list[Diagnostic]:
@@ -280,17 +277,5 @@ def looks_like_function(model: Model) -> bool:
     return untyped and model.ir_version is None and bool(model.domain) and not model.functions
 
 
-def check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
-    """Check a binary model; if the data cannot be decoded, return the decoding errors.
-
-    `options` are keyword arguments of `engine.check_tree.check_tree`.
-
-    Raises:
-        RecursionError: graphs or types are nested too deeply.
-        UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
-    """
-    try:
-        model = lift_binary(data, name)
-    except OnnxTextError as error:
-        return list(error.diagnostics)
-    return check_tree(model, file=name, encoded=lambda: data, **options)
+def _check_binary(data: bytes, *, name: str, **options: Any) -> list[Diagnostic]:
+    return check_tree(lift_binary(data, name), file=name, encoded=lambda: data, **options)
