@@ -38,7 +38,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 
 COMMON_ERRORS = (
     markdown_and_comments.carriage_return, other_languages.slashes,
-    look_alikes.lookalikes, look_alikes.letters, token_errors.repeated_line,
+    look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,

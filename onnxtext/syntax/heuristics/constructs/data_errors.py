@@ -205,8 +205,8 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.text.count('"', context.line_start, context.line_end) % 2:
             return  # a quote is missing or extra
         message = f"an element of type {type.partition('[')[0]} cannot be a string"
-        edits, help = (replace(strings[0], "0"),), "write a number or remove it"
-        yield Diagnosis("syntax-error", message, strings[0].span, edits, help=help, min_tokens=2)
+        zero, help = (replace(strings[0], "0"),), "write a number or remove it"
+        yield Diagnosis("syntax-error", message, strings[0].span, zero, help=help, min_tokens=2)
         return
     edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
     message = f"elements of type {type.partition('[')[0]} must not be in quotes"

@@ -14,13 +14,10 @@ from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.error_context import (
-    MAX_LINES,
     OPENING,
     Diagnosis,
     ErrorContext,
-    indentation,
     innermost_bracket,
-    line_end,
     replace,
     rewritten,
 )
@@ -315,51 +312,6 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"`{before}` is written twice"
         edits = (Edit(Span(before.at, token.at), ""),)
         yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
-
-
-_HEAD_OR_ENTRY = re.compile(
-    r"^(?:[ \t]*[<>({\[][ \t\r]*$|(?![ \t]*<).*?[\w\")>\]][ \t]*(?:[({<\[][ \t\r]*$|[=:]))",
-    re.MULTILINE,
-)
-
-
-def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose repeated lines: the first line of a construct, an entry, or several lines."""
-    text = context.text
-    for offset in (context.at, context.previous_end):
-        start, end = line_start(text, offset), line_end(text, offset)
-        count = _lines_above(text, start) if start < end else 0
-        last = end
-        for _ in range(count - 1):
-            last = line_end(text, last + 1)
-        if not count or not _HEAD_OR_ENTRY.search(text, start, last):
-            continue  # the items of a list may be equal
-        margin = indentation(text, end)
-        span = Span(start + margin, end)
-        message, title = "this line is written twice", "remove it"
-        if count > 1:
-            others = "the next" if count == 2 else f"the next {count - 1}"
-            message = f"this line and {others} repeat the {count} lines above"
-            title = "remove the repetition"
-        following = last + 1 + margin
-        indented = following <= len(text) and text[last:following].isspace()
-        # The statement may begin on this line: then the edit must not begin before the line.
-        for place in (Span(start - 1, last), Span(span.start, following if indented else last)):
-            edits = (Edit(place, ""),)
-            yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
-
-
-def _lines_above(text: str, start: int) -> int:
-    """Return how many lines before `start`, up to `MAX_LINES`, equal the lines after it; or 0."""
-    above = start
-    for count in range(1, MAX_LINES + 1):
-        if not above:
-            break
-        above = line_start(text, above - 1)
-        end = 2 * start - 1 - above
-        if text.startswith(text[above : start - 1], start) and text[end : end + 1] in {"", "\n"}:
-            return count
-    return 0
 
 
 def load_keywords() -> list[str]:
