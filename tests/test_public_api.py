@@ -395,14 +395,15 @@ def test_names_to_show_that_are_no_strings_are_type_errors(option: str) -> None:
 
 
 def test_a_path_is_no_name() -> None:
-    path: Any = Path("g")
-    for wrong in (path, [path]):
+    show: Any = onnxtext.show
+    check: Any = onnxtext.check
+    for wrong in (Path("g"), [Path("g")]):
         for option in ("graph", "start", "end"):
             with pytest.raises(TypeError, match="expected a name"):
-                onnxtext.show(MODEL, **{option: wrong})
+                show(MODEL, **{option: wrong})
         for option in ("select", "ignore"):
             with pytest.raises(TypeError, match="expected a name"):
-                onnxtext.check(MODEL, **{option: wrong})
+                check(MODEL, **{option: wrong})
 
 
 def test_the_error_for_a_missing_directory_names_the_file(tmp_path: Path) -> None:

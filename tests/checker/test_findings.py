@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -565,7 +566,12 @@ def test_a_file_of_external_data_is_looked_up_once(
     source = text("y = Relu (w1)", values=f'{values}, float[2] v = external("v.bin", 0, 8)')
     seen = []
     stat = Path.stat
-    monkeypatch.setattr(Path, "stat", lambda path: (seen.append(path.name), stat(path))[1])
+
+    def counted(path: Path) -> os.stat_result:
+        seen.append(path.name)
+        return stat(path)
+
+    monkeypatch.setattr(Path, "stat", counted)
     found = onnxtext.check(source, base_dir=tmp_path)
     assert [item.code for item in found if item.code.startswith("external")] == [
         "external-file-missing"

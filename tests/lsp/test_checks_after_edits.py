@@ -31,23 +31,7 @@ EDITS = draws(10)
 NODES = 220
 """Larger than the size up to which inference distinguishes nodes."""
 OPERATORS = ("Relu", "Add", "MatMul", "Softmax", "Reshape", "Concat", "Cast", "Transpose", "Exppp")
-TYPED = (
-    "\n",
-    " ",
-    "x",
-    "(",
-    ")",
-    ",",
-    '"',
-    "=",
-    "#",
-    "[1]",
-    "{",
-    "y = Relu (x)\n",
-    "😀",
-    "é😀#",
-    '"😀"',
-)
+TYPED = ("\n", " ", "x", "(", ")", ",", '"', "=", "#", "[1]", "{", "y = Relu (x)\n", "é😀#", '"😀"')
 WORD = re.compile(r'"[^"\n]*"|[A-Za-z_]\w*|\d+')
 
 

@@ -38,10 +38,9 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             yield from _entries(tensor, entries)
             name = dict(entries).get("location")
             if name:
-                location = locations.get(name)
-                if location is None:
-                    location = locations[name] = _look_up(name, subject.options.base_dir)
-                yield from _file(tensor, dict(entries), location, digests, missing)
+                if name not in locations:
+                    locations[name] = _look_up(name, subject.options.base_dir)
+                yield from _file(tensor, dict(entries), locations[name], digests, missing)
     for (location, reason), tensors in missing.items():
         yield _missing_file(location, reason, tensors)
 
