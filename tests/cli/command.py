@@ -183,7 +183,8 @@ class _Server:
         (their_in, our_in), (our_out, their_out), (our_err, their_err) = pipes
         theirs = [their_in, their_out, their_err]
         with self._lock, ThreadPoolExecutor(3) as threads:
-            socket.send_fds(self._socket, [json.dumps(request).encode()], theirs)
+            with suppress(BrokenPipeError):  # `_receive` tells why the server ended
+                socket.send_fds(self._socket, [json.dumps(request).encode()], theirs)
             for stream in theirs:
                 os.close(stream)
             process = int(self._receive())
@@ -196,7 +197,9 @@ class _Server:
             return Result(os.waitstatus_to_exitcode(status), out.result(), err.result().decode())
 
     def _receive(self) -> bytes:
-        answer = self._socket.recv(100)
+        answer = b""
+        with suppress(ConnectionResetError):
+            answer = self._socket.recv(100)
         if not answer:
             assert self._process.stderr is not None
             raise AssertionError(f"the server ended: {self._process.stderr.read().decode()}")

@@ -39,7 +39,11 @@ def import_commands() -> None:
         ]
         name = ".".join(["onnxtext", *parts])
         if not name.startswith(NOT_IMPORTED):
-            importlib.import_module(name)
+            try:
+                importlib.import_module(name)
+            except ImportError as error:
+                if not (error.name or "").startswith("onnxtext._core"):
+                    raise  # otherwise the native core is not compiled, and commands do without it
     late = {"numpy", "onnx", "google.protobuf"} & sys.modules.keys()
     assert not late, f"these change what a command does: {late}"
 
