@@ -133,19 +133,21 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
     """Drop quantization annotations that name values outside of the extracted graph.
 
     `used` has the names of the values of the extracted graph, `constants` the names that an
-    annotation may refer to, such as scales. Return `used` and the constants that annotations of
-    these values name.
+    annotation may refer to, such as scales. Return `used` and the constants that the remaining
+    annotations name.
     """
+    available = used | constants
+    complete = [
+        annotation
+        for annotation in graph.quantization
+        if available.issuperset([name for _, name in annotation.entries])
+    ]
     kept, size = set(used), -1
     while len(kept) != size:
         size = len(kept)
-        chosen = [annotation for annotation in graph.quantization if annotation.tensor_name in kept]
-        kept.update(
-            [name for annotation in chosen for _, name in annotation.entries if name in constants]
-        )
-    graph.quantization = [
-        annotation for annotation in chosen if all(name in kept for _, name in annotation.entries)
-    ]
+        chosen = [annotation for annotation in complete if annotation.tensor_name in kept]
+        kept.update([name for annotation in chosen for _, name in annotation.entries])
+    graph.quantization = chosen
     return kept
 
 

@@ -707,7 +707,11 @@ def test_extract_keeps_what_describes_the_kept_values() -> None:
         <domain: "f", opset_import: [21]> F (u) => (v) { v = Neg (u) }
         <domain: "f", overload: "two", opset_import: [21]> F (u) => (v) { v = Abs (u) }
         metadata { value a { k: "a" } value w { k: "w" } value y { k: "y" } }
-        quantization { a: ["SCALE_TENSOR": "s"] x: ["SCALE_TENSOR": "r"] }"""
+        quantization {
+          a: ["SCALE_TENSOR": "s"]
+          x: ["SCALE_TENSOR": "r"]
+          y: ["SCALE_TENSOR": "r", "ZERO_POINT_TENSOR": "x"]
+        }"""
     model = onnxtext.loads(edited(editing.extract, text, starts=["a"], ends=["z"]))
     graph = model.graph
     assert [tensor.name for tensor in graph.initializer] == ["s", "w"]
