@@ -109,7 +109,8 @@ def test_operator_sets_and_their_versions_are_offered(before: str, wanted: str) 
     "before",
     ["<ir_version: [", "g (float x) =", "g (float x) => () <float[2] w = [[1, 2], ",
      "g (float x = external(\"a\", ", "<ir_version: 10>\n@doc(\"d\") ", "<ir_version: 10>\nF <a = ",
-     "g (float x) => () {\n  y = Constant <value = float("],
+     "g (float x) => () {\n  y = Constant <value = float(",
+     "# A long comment.\n" * 20_000 + "<ir_version: 10>\n@doc(\"d\") "],
 )  # fmt: skip
 def test_nothing_is_offered_where_no_completion_is_valid(before: str) -> None:
     assert not completions(before)

@@ -94,19 +94,20 @@ def context_at(index: Index, offset: int) -> Context:
         return Context("nothing", "", Span(offset, offset))
     if section is not None:
         return Context("section", prefix, Span(start, offset), section=section)
-    begin = _reading_start(index, start)
+    node_end = _last_node_end(index, start)
+    begin = max(start - _MAX_CHARACTERS, 0) if node_end is None else node_end
     tokens = load_lexer().tokens(text, begin, start)
     context = Context("nothing", prefix, Span(start, offset))
-    context = _Reader(tokens, context, in_body=begin > 0).read()
+    context = _Reader(tokens, context, in_body=node_end is not None).read()
     context.is_free = context.is_free and not after_string
     return context
 
 
-def _reading_start(index: Index, end: int) -> int:
-    """Return the offset to read tokens from: the end of the last valid node before `end`.
+def _last_node_end(index: Index, end: int) -> int | None:
+    """Return the end of the last valid node before `end`; None if there is none.
 
     Only nodes of outermost graphs and functions count, so that at this offset only the brace of the
-    body is open. Without such a node, read at most the last `_MAX_CHARACTERS` before `end`.
+    body is open.
     """
     for number in range(bisect_left(index.starts, end) - 1, -1, -1):
         statement = index.statements[number]
@@ -114,7 +115,7 @@ def _reading_start(index: Index, end: int) -> int:
             located = index.located(statement)
             if located is not None and located.span.end < end:
                 return located.span.end
-    return 0 if end <= _MAX_CHARACTERS else end - _MAX_CHARACTERS
+    return None
 
 
 class _Reader:
