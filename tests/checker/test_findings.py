@@ -251,7 +251,7 @@ def test_check_reads_messages_and_paths(tmp_path: Path) -> None:
         assert codes(source) == {"op-unknown"}
     with pytest.raises(TypeError, match=r"^expected a message of onnx.*, not int"):
         onnxtext.check(1)
-    with pytest.raises(ValueError, match="there is no rule `nothing`"):
+    with pytest.raises(ValueError, match="there is no rule or profile `nothing`"):
         onnxtext.check(wrong, select=["nothing"])
     with pytest.raises(FileNotFoundError):
         onnxtext.check(tmp_path / "nowhere.onnx")

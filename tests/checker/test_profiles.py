@@ -53,7 +53,7 @@ def test_rules_of_a_profile_run_only_if_selected() -> None:
     assert codes(select=["all", "name-not-identifier"]) & STYLE == {"name-not-identifier"}
     assert codes(select=["style"], ignore=["producer-missing"]) == found - {"producer-missing"}
     assert codes(select=["all", "style"], ignore=["style"]) == codes(select=["all"])
-    with pytest.raises(ValueError, match="no rule `stile`"):
+    with pytest.raises(ValueError, match="there is no rule or profile `stile`"):
         codes(select=["stile"])
 
 

@@ -18,7 +18,7 @@ class UnknownRule(ValueError):
     """Raised for a code that is neither a rule nor a profile."""
 
     def __init__(self, code: str) -> None:
-        super().__init__(f"there is no rule `{code}`")
+        super().__init__(f"there is no rule or profile `{code}`")
         self.code = code
 
 

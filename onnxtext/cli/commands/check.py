@@ -219,7 +219,7 @@ def _check_codes(choice: CheckOptions) -> None:
         if not is_known(code):
             meant = nearest_name(code, rules())
             hint = f" Did you mean {meant}?" if meant else ""
-            raise click.UsageError(f"There is no rule {code!r}.{hint}")
+            raise click.UsageError(f"There is no rule or profile {code!r}.{hint}")
 
 
 def _check(file: InputFile, choice: CheckOptions, reporter: Reporter) -> None:
