@@ -16,6 +16,7 @@ from onnxtext.merger.line_endings import plain_text
 from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer import print_model
+from onnxtext.proto.encode.lower import LowerError, lower_without_weights
 from onnxtext.rewriter.model_edits import edit_items
 from onnxtext.rewriter.splicing import splice
 from onnxtext.source import Source
@@ -31,7 +32,7 @@ def rewrite_text(text: str, model: Model, *, name: str) -> str:
         name: the name of the text in messages.
 
     Returns:
-        The text: it parses to the edited model.
+        The text: it means the edited model.
 
     Raises:
         OnnxTextError: the text has errors, or the model cannot be written as a text.
@@ -64,11 +65,22 @@ def _rewrite(text: str, model: Model, name: str) -> str:
     result = line_ends.restore(restore_comments(print_model(model), (text, old), model))
     try:
         parsed = parse_model(Source(result, name))
+        reason = "" if _mean_the_same(parsed, model) else "its text would mean another model"
     except OnnxTextError as error:
         reason = error.diagnostics[0].message
-        raise_for_wrong_value(model, ValueError(reason))
-        message = f"the edited model cannot be written as a text: {reason}"
-        raise OnnxTextError(Diagnostic("edit-refused", message)) from None
     if parsed != model:
-        raise_for_wrong_value(model, ValueError("the text does not mean the edited model"))
+        raise_for_wrong_value(model, ValueError(reason))
+    if reason:
+        message = f"the edited model cannot be written as a text: {reason}"
+        raise OnnxTextError(Diagnostic("edit-refused", message))
     return result
+
+
+def _mean_the_same(left: Model, right: Model) -> bool:
+    """Whether two trees are equal or differ in nothing of the model: `(None,)` means no types."""
+    if left == right:
+        return True
+    try:
+        return lower_without_weights(left) == lower_without_weights(right)
+    except LowerError:
+        return False

@@ -810,6 +810,23 @@ def test_names_that_are_not_utf_8_are_right_values() -> None:
         editing.apply(onnxtext.to_binary(text), edit, name="m.onnx")
 
 
+def test_a_model_without_a_text_of_this_meaning_is_an_error() -> None:
+    """The section `metadata` names a node by its first output: the first one with this output."""
+    text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float x) => (float y) {
+  a = Relu (x)
+  y = Relu (a)
+}
+metadata {
+  node a { namespace: "scope" }
+}
+"""
+    tree = onnxtext.parse(text)
+    tree.graph.nodes[1] = deepcopy(tree.graph.nodes[0])
+    with pytest.raises(onnxtext.OnnxTextError, match="its text would mean another model"):
+        onnxtext.rewrite(text, tree)
+
+
 TEXT_OF_BYTES = """<ir_version: 10, opset_import: [21]>
 g (float[2] b"\\x80") => (float[2] y) {
     y = Relu (b"\\x80")
