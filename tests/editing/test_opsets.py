@@ -492,6 +492,16 @@ def test_unknown_versions_are_errors(version: int) -> None:
         apply(text, lambda tree: set_opset(tree, version))
 
 
+def test_every_obstacle_is_reported() -> None:
+    """Callers limit what they show, and say so."""
+    names = [f"s{index}" for index in range(600)]
+    inputs = ", ".join([f"float[4] {name}" for name in names])
+    nodes = " ".join([f"y{name} = Upsample (x, {name})" for name in names])
+    text = model(9, f"g (float[1, 2, 3, 4] x, {inputs}) => (ys0) {{ {nodes} }}")
+    obstacles = plan_conversion(onnxtext.parse(text), {"": 7}).obstacles
+    assert len({remark.message for remark in obstacles}) == len(names)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -23,7 +23,6 @@ Targets = Mapping[str, int]
 """Versions of operator sets by domain; the domain of the standard operators is ""."""
 _FIELDS_READ = {"op_type", "domain", "overload", "input", "output", "attribute", "attribute_proto"}
 """Fields that conversion reads; nodes that set them with `@set` or `@unset` are not converted."""
-_MAX_REMARKS = 500
 
 
 @dataclass(slots=True)
@@ -136,7 +135,7 @@ def plan_conversion(
     plan._replaced, plan._dropped = facts.replaced, facts.dropped
     _accept_constants(plan, model)
     remarks = [remark for remark in collected.values() if remark.places]
-    plan.remarks = sorted(remarks, key=lambda remark: remark.code != OBSTACLE)[:_MAX_REMARKS]
+    plan.remarks = sorted(remarks, key=lambda remark: remark.code != OBSTACLE)
     _raise_ir_version(plan, model)
     return plan
 
