@@ -127,8 +127,8 @@ WARNINGS = {
     classifier(
         "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
     ): "there are 3 class labels, but `intercepts` has one",
-    "y = GlobalAveragePool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
-    "y = GlobalLpPool (x)": "`x` has 2 dimensions, but onnxruntime needs at least 3",
+    "y = GlobalAveragePool (x)": "`x` has 2 dimensions, but onnxruntime needs 3 or more",
+    "y = GlobalLpPool (x)": "`x` has 2 dimensions, but onnxruntime needs 3 or more",
     "y = InstanceNormalization (x, three, three)": "`x` has 2 dimensions, but onnxruntime needs",
     'y = ai.onnx.ml.SVMRegressor <coefficients = [1.0, 1.0, 1.0], kernel_type = "LINEAR", '
     "n_supports = 0, rho = [0.0]> (x)": "`kernel_params` is missing or empty; onnxruntime needs it",
@@ -143,8 +143,8 @@ WARNINGS = {
 """Nodes that onnxruntime refuses, although the specification does not forbid them."""
 DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
-    "y = Expand (x, size)": "`size` has 0 dimensions, but the operator needs 1",
-    "y = ConstantOfShape (far)": "`far` has 2 dimensions, but the operator needs 1",
+    "y = Expand (x, size)": "`size` has 0 dimensions, but onnxruntime needs 1",
+    "y = ConstantOfShape (far)": "`far` has 2 dimensions, but onnxruntime needs 1",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
     tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entry, but `nodes_treeids` has 3",
     tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",

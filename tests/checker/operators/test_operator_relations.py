@@ -84,9 +84,9 @@ WRONG: dict[Case, str] = {
     ("y = GatherND <batch_dims = 2> (x, i)", "float[2, 2, 2] x, int64[2, 1] i", 13):
         "`batch_dims` is 2, but `i` has rank 2",
     ('y = Einsum <equation = ""> (x)', "float[2, 3] x", 12): "2 dimensions, but the operator needs",
-    ("y = GridSample (x, g)", "float[1, 1, 4] x, float[1, 3, 1] g", 20): "the operator needs 4 or",
+    ("y = GridSample (x, g)", "float[1, 1, 4] x, float[1, 3, 1] g", 20): "onnxruntime needs 4 or",
     ("y = HannWindow (n)", "int64[1, 2] n", 17): "`n` must have one element",
-    ("y = LRN <size = 3> (x)", "float[1, 2, 3] x", 13): "3 dimensions, but the operator needs 4",
+    ("y = LRN <size = 3> (x)", "float[1, 2, 3] x", 13): "3 dimensions, but onnxruntime needs 4",
     ("y = MatMulInteger (x, x, z)", "uint8[2, 2] x, uint8[1, 1] z", 10):
         "dimension 0 of `z` is 1, but dimension 0 of `x` is 2",
     ("y = MatMulInteger (x, x, , z)", "uint8[3, 2, 2] x, uint8[2, 1, 2] z", 10):
@@ -153,7 +153,7 @@ WRONG: dict[Case, str] = {
     ("s = Constant <value = int64[1, 2] [2, 2]> ()\ny, z = Split (x, s)", "float[4] x", 13):
         "`s` has 2 dimensions, but the operator needs 1",
     ("z = SplitToSequence (x, s)\ny = SequenceLength (z)", "float[4] x, int64[2, 2] s", 11):
-        "has 2 dimensions, but the operator needs 0 or 1",
+        "has 2 dimensions, but onnxruntime needs 0 or 1",
     ("k = Constant <value_int = 4> ()\nn = Identity (k)\ny = STFT (x, n, w, n)",
      "float[1, 16, 1] x, float[5] w", 17):
         "the size of `w` is 5, but the value of `n` is 4",

@@ -182,7 +182,8 @@ class OperatorCall:
         if rank is None or rank in ranks:
             return True
         expected = " or ".join(map(str, ranks))
-        wrong = f"{{{index}}} has {dimensions(rank)}, but the operator needs {expected}"
+        needs = "the operator needs" if certain else "onnxruntime needs"
+        wrong = f"{{{index}}} has {dimensions(rank)}, but {needs} {expected}"
         self.reject(wrong, certain=certain)
         return False
 
@@ -195,10 +196,8 @@ class OperatorCall:
         rank = self.rank(0)
         if rank is None or rank >= minimum:
             return True
-        needed = f"the operator needs {minimum} or more"
-        if not certain:
-            needed = f"onnxruntime needs at least {minimum}"
-        self.reject(f"{{0}} has {dimensions(rank)}, but {needed}", certain=certain)
+        needs = "the operator needs" if certain else "onnxruntime needs"
+        self.reject(f"{{0}} has {dimensions(rank)}, but {needs} {minimum} or more", certain=certain)
         return False
 
     def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
