@@ -176,8 +176,8 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
     type=click.Choice(["auto", "inline", "section", "none"]),
     default="auto",
     help="Where to write the metadata of nodes and values. section: at the end of the file; "
-    "inline: at each statement; auto: like section, but short single entries inline; none: leave "
-    "it out.",
+    "inline: at each statement; auto: like section, but short single entries inline unless "
+    "exporters write them; none: leave it out.",
 )
 @click.option(
     "--dialect",
