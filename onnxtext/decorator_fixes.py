@@ -43,7 +43,7 @@ def fix_decorator(text: str, error: LowerError, spans: Sequence[Span]) -> Fix | 
     if error.expected == (":",):
         edits = _entry_marks(text, spans[0]) if len(spans) == 1 else []
     elif error.expected == PARTS.get(name):
-        edits = _order_words(text, spans[0], error.expected)
+        edits = _correct_keywords(text, spans[0], error.expected)
     elif error.expected:
         meant = _OTHER_NAMES.get(name)
         if meant not in error.expected:
@@ -69,7 +69,7 @@ def _respell(text: str, spans: Sequence[Span], wrong: str, right: str) -> Fix | 
     return Fix(f"write `{right}`", tuple(edits), "unsafe") if edits else None
 
 
-def _order_words(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
+def _correct_keywords(text: str, span: Span, parts: Sequence[str]) -> list[Edit]:
     """Return edits that correct the wrong keywords of a decorator; [] if one cannot be corrected.
 
     `parts` has the valid keywords, and `span` is the span of the decorator's name.
