@@ -39,7 +39,6 @@ from onnxtext.ast.types import SequenceType, SparseTensorType, TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.printer import print_model, sections
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
-from onnxtext.printer.native import CorePrinter
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.select_core import core
@@ -50,6 +49,7 @@ from tests.running import in_two_threads, interrupt
 from tests.seeds import draws, seeded
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+CorePrinter = pytest.importorskip("onnxtext.printer.native").CorePrinter
 
 A = AttributeType
 
