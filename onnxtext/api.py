@@ -126,7 +126,7 @@ def from_binary(
         TypeError: `data` is not bytes.
         ValueError: `weights` or `metadata` has an unknown value.
     """
-    require_bytes(data)
+    data = require_bytes(data)
     text: str = cached_module("binary_to_text").print_binary(
         data, None, weights=weights, inline_limit=inline_limit, metadata=metadata, name=name
     )[0]
@@ -148,7 +148,7 @@ def to_official(data: bytes, *, name: str = "<bytes>") -> tuple[str, list[Loss]]
         OnnxTextError: the bytes are not a valid `ModelProto`.
         TypeError: `data` is not bytes.
     """
-    require_bytes(data)
+    data = require_bytes(data)
     from onnxtext.printer.official import print_official
     from onnxtext.proto.official.model import lift_reduced
 

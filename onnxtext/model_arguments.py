@@ -73,14 +73,19 @@ def require_text(text: object) -> None:
     raise TypeError(f"expected a text (a str), not {found}")
 
 
-def require_bytes(data: object) -> None:
-    """Raise a TypeError if an argument that must be a binary model is not bytes or a byte view."""
+def require_bytes(data: Any) -> Any:
+    """Return an argument that must be bytes or a view of bytes; copy views whose items are `char`.
+
+    Raises:
+        TypeError: the argument is something else.
+    """
     if isinstance(data, bytes):
-        return
+        return data
     try:
-        view = memoryview(data)  # type: ignore[arg-type]
+        view = memoryview(data)
         if view.format not in {"B", "c", "<c"} or view.ndim != 1 or not view.contiguous:
             raise TypeError
+        return data if view.format == "B" else bytes(view)
     except TypeError:
         found = type(data).__name__
         hint = ": call `dumps` to print a message" if hasattr(data, "SerializeToString") else ""
