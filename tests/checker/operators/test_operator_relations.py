@@ -250,7 +250,7 @@ RIGHT: tuple[Case, ...] = (
 
 ACCEPTED = {
     "SoftmaxCrossEntropyLoss (x, t, w)",
-    "NegativeLogLikelihoodLoss",
+    "NegativeLogLikelihoodLoss (x, t, w)",
     "3, 7] x",
     "SequenceConstruct",
     "5, 1] w",
