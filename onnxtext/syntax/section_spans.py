@@ -67,7 +67,8 @@ def section_spans(text: str) -> list[SectionSpan]:
 def _read(text: str, *, is_balanced: bool) -> list[SectionSpan] | None:
     """Return the sections of a text.
 
-    If `is_balanced`, sections begin only outside of braces; return None if braces do not match.
+    If `is_balanced`, sections begin only outside of braces; return None if braces or quotes do
+    not match.
     """
     spans: list[SectionSpan] = []
     depth, closed = 0, -1  # `closed` is the offset after the last closing brace

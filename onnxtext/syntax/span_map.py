@@ -69,7 +69,7 @@ NODE_PARTS = {
     "inputs": "names",
     "decorators": "decorators",
 }
-"""For each field of `ast.Node`, the name of its part in `SpanMap.parts`."""
+"""Maps fields of `ast.Node` to the names of their parts in `SpanMap.parts`."""
 
 
 def _span_reduction(rule: GrammarRule) -> Reduction:

@@ -235,7 +235,7 @@ class CheckedModel:
         return self.resolved.value(value) if value.decorators else value
 
     def _finish(self, scope: Scope, nodes: list[Node]) -> None:
-        """Set the nodes of a scope, add it to `scopes`, and then add the graphs nested in it."""
+        """Resolve the nodes of a scope; add the scope and then its nested graphs to `scopes`."""
         if any(node.decorators for node in nodes):
             make = self.resolved.node
             nodes = [make(node) if node.decorators else node for node in nodes]

@@ -163,7 +163,7 @@ class OperatorTable:
     origin: str
     tentative = False
     _schemas: Mapping[tuple[str, str, int], Any]
-    """Maps (domain, name, version) to the schema, or to its place."""
+    """Maps (domain, name, version) to the schema, or to its place in a schema file."""
 
     def find(self, domain: str, name: str, version: int) -> Signature | None:
         """Return the `Signature` of an operator in an operator set version; None if unknown."""

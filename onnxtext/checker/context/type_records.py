@@ -34,7 +34,7 @@ class TypeRecord(NamedTuple):
 
 
 _Candidate = tuple[FieldValue | None, Place, str, bool]
-"""The arguments of a `TypeRecord`, whose `record` may be None or another field."""
+"""The fields of a `TypeRecord`, except that `record` may be None or any `FieldValue`."""
 
 
 @cache_in_memo

@@ -145,7 +145,7 @@ def _check_despite_dangling(
 def _check_parsed(
     root: Model | Fragment, source: Source, options: dict[str, Any]
 ) -> list[Diagnostic]:
-    """Return the findings in `root`, the syntax tree of a text, and the errors of encoding it.
+    """Return the findings in the syntax tree `root`, and the errors of encoding it.
 
     `options` are keyword arguments of `engine.check_tree.check_tree`.
     """

@@ -24,10 +24,10 @@ _LOST_NODE = (
 )  # fmt: skip
 """The rules whose findings suggest that a node, or its first line, is missing."""
 _CAUSES = {"graph": "attribute", "function": "operator", "label": ""}
-"""Maps the kind of a dangling entry to the `Subject.kind` of a finding that can be its cause.
+"""Maps the kind of a dangling entry to the `Subject.kind` of findings that can cause it.
 
-Entries of other kinds need the subject `value`; "" means that no finding can be the cause. The
-finding must also name or suggest the name in the entry.
+The default is `value`; no finding has the kind "". The finding must also name or suggest the name
+in the entry.
 """
 _SHORT = 3
 """Names of at most this length are too short to be recognized as misspelled."""

@@ -183,7 +183,7 @@ class TextPlaces:
         return offset if offset >= 0 else self.span(place).start
 
     def statement(self, place: Place) -> Span | None:
-        """Return the span of a place's whole statement; None unless it is a node that parses."""
+        """Return the span of the node at a place; None if there is none or it does not parse."""
         item = self._subject.resolved.original(place.item)
         span_map = self._locate(item.at, "node") if isinstance(item, Node) else None
         return None if span_map is None else span_map.span

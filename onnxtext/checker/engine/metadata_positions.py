@@ -19,7 +19,7 @@ _MAX_DECORATOR_TOKENS = 20_000
 
 
 Keys = dict[tuple[str, int, str], Span]
-"""Maps (key, number, name) to the span of the key of an entry in a block of a `metadata` section.
+"""Maps (key, number, name) to the span of this key in a block of a `metadata` section.
 
 `number` is the number of earlier entries with the same key in the block. Each entry occurs once for
 each `name` before the `{` of its block, and once with the `name` "".
@@ -83,7 +83,7 @@ def _decorator_keys(text: str, offset: int) -> Iterator[Span]:
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], list[Token]]]:
-    """Yield each block of a section `metadata`: the tokens before its `{`, and its keys."""
+    """Yield each block of a `metadata` section: the tokens before its `{`, and its keys."""
     opened: list[tuple[list[Token], list[Token]]] = []
     head: list[Token] = []
     skipped = 0

@@ -113,14 +113,14 @@ def step_title(step: ExplanationStep) -> str:
 
 
 def describe_result(step: ExplanationStep) -> str:
-    """Return the size that a step explains, and its kind: "`batch`, inferred", or "unknown"."""
+    """Return the size and the kind of a step, such as "`batch`, inferred"; or "unknown"."""
     return "unknown" if step.size is None else f"`{step.size}`, {step.kind}"
 
 
 def _steps(
     step: ExplanationStep, describe_place: Where, max_steps: int | None, indent: str
 ) -> Iterator[str]:
-    """Yield a line for each step of the chain that starts with `step`, then lines for its sources.
+    """Yield lines for the chain of steps from `step`, then lines for the last step's sources.
 
     `max_steps` is as for `explanation_lines`. `indent` precedes each line.
     """
@@ -137,7 +137,7 @@ def _steps(
 
 
 def describe_step(step: ExplanationStep, describe_place: Where) -> str:
-    """Return one step as a line of text: its place, how the size is known, and its source."""
+    """Return a step as one line: its place, how the size is known, its sources, and `also`."""
     location = f"{describe_place(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:

@@ -118,7 +118,7 @@ class RecordedView:
         return None if caller is None else (RecordedView(self.recorded, caller[0]), caller[1])
 
     def parameters(self) -> Mapping[str, Attribute] | None:
-        """Map names to the attributes of the call of the enclosing function; None if unknown."""
+        """Map the function's parameters to the call's attributes; None if no call is known."""
         outermost = self.facts
         while isinstance(outermost.outer, ShapeEnvironment):
             outermost = outermost.outer

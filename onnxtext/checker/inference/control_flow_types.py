@@ -31,7 +31,7 @@ from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
 from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 
 _MAX_VISITS = 6
-"""Maximum number of visits that find carried types; if they still change, shapes become unknown."""
+"""Maximum number of visits to find carried types; if any still changes, all lose shapes."""
 
 
 class Outputs(NamedTuple):
@@ -85,7 +85,7 @@ def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Typ
 
 
 def has_untyped_output(body: Scope, visits: Mapping[int, Sequence[Environment[Type]]]) -> bool:
-    """Whether the type of an output of a body is unknown; `visits` is as in `ScopeWalk`."""
+    """Whether an output of a body has no type in one of the `visits` (see `ScopeWalk`)."""
     return any(None in visit.find_outputs(body) for visit in visits.get(id(body), ()))
 
 

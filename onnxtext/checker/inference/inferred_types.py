@@ -76,6 +76,6 @@ def small_values(subject: CheckedModel) -> dict[int, dict[str, SmallTensor]]:
 
 
 def _without_shapes(text: str) -> str:
-    """Return a type in schema spelling as text without shapes, such as `seq(float[])`."""
+    """Spell a schema's type as in texts, without shapes, such as `seq(float[])`."""
     type = type_of(text)
     return text if type is None else spell_type(type)

@@ -47,7 +47,7 @@ from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_count import count_elements
 
 _MAX_INTEGERS, _MAX_OTHER_ELEMENTS = 1024, 16
-"""Maximum number of elements of a constant that is read: of int64 or int32, of other types."""
+"""Constants with more elements are not read; the first limit is for int64 and int32."""
 MAX_COMPARED_INTEGERS = 16
 """Maximum length of an integer list attribute that is compared by value, not by identity."""
 LARGE = Tensor(TensorType("undefined"), NoData())

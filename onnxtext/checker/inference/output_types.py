@@ -11,7 +11,7 @@ from onnxtext.schemas.type_strings import element_of, type_text
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS
 
 Texts = tuple[str | None, ...]
-"""Types as strings of schemas, such as `tensor(float)`; None where unknown."""
+"""Types in the spelling of schemas, such as `tensor(float)`; None where unknown."""
 OutputType = Callable[[Node, Texts], str | None]
 
 

@@ -287,7 +287,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         inputs: _Inputs,
         bodies: list[Scope],
     ) -> Answer:
-        """Ask onnx for the output types of a node that has no attribute references of its own."""
+        """Return onnx's output types of a `bound_node`; () if it has bodies and is in a function."""
         scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
@@ -364,7 +364,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     def _call(
         self, node: Node, function: Scope, inputs: _Inputs, outer: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
-        """Visit a function, unless at a limit; return its output types and small elements."""
+        """Return a call's output types and the elements of small outputs; `((), ())` at a limit."""
         values = tuple([outer.value(name) if name else None for name in node.inputs])
         attributes = bound_node(node, outer.parameters).attributes
         key = self._call_key(function, (*inputs, *values, self._quiet), attributes)

@@ -51,7 +51,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
-    """Find types in a record that have no kind (tensor, …), several kinds, or no inner type."""
+    """Find type records without a kind (tensor, …), with several kinds, or with no inner type."""
     record = use.record
     while True:
         kinds = [f for f in record.fields if f.key in _KINDS]

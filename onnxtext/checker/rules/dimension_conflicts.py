@@ -63,7 +63,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbols of inputs that can have only one or two sizes, or depend on each other."""
+    """Find symbols of inputs that have one or two possible sizes, or depend on each other.
+
+    Ignore what the declarations of inputs and initializers require.
+    """
     # The default of an input does not restrict sizes: a caller may pass another value.
     declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}
     trace = SymbolTrace(main, shapes)

@@ -34,7 +34,7 @@ ELEMENTS = {
     "uint2": 13, "int2": 13,
     "float6e2m3": 14, "float6e3m2": 14,
 }  # fmt: skip
-"""Maps newer element types to the IR versions that added them (proto TensorProto.DataType)."""
+"""Maps newer element types to the IR versions that added them, according to `onnx.proto`."""
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

@@ -220,10 +220,7 @@ def _unlisted(node: Node, signature: Signature, listed: dict[str, _Listed]) -> I
 
 
 def _unknown(entry: _Listed, place: Place, text: str) -> Finding:
-    """Report an attribute with a value (`text`) that its operator does not list.
-
-    `entry` has the listed values.
-    """
+    """Return the finding for an attribute whose value `text` is not one of `entry.values`."""
     node = place.item
     suggestion = None
     if isinstance(entry.values, range):

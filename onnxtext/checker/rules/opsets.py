@@ -123,7 +123,7 @@ def _missing_imports(
 ) -> Finding:
     """Return the finding for domains that a scope does not import.
 
-    `domains` maps each of them to the places of its nodes.
+    `domains` maps each domain to the places of its nodes.
     """
     shown = [f"the domain {quote(name)}" if name else "the standard domain" for name in domains]
     owner = f"the function {quote(scope.function.name)}" if scope.function else "the model"

@@ -28,7 +28,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _redefined(scope: Scope) -> Iterator[Finding]:
     """Report names with several definitions.
 
-    Names that the same nodes define share a finding, such as the outputs of a duplicated node.
+    Names that the same nodes define, such as the outputs of a duplicated node, share a finding.
     """
     by_name: dict[str, list[Place]] = {}
     for index, slot, name in scope.redefinitions:

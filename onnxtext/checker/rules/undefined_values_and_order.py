@@ -282,7 +282,7 @@ def _cycle(
 
 
 def _free_names(scope: Scope, index: int) -> set[str]:
-    """Return the inputs of a node, and the names from outside that its nested graphs use."""
+    """Return the inputs of a node, and the outer names that nodes of its nested graphs use."""
     result = set(scope.nodes[index].inputs)
     for child in scope.children.get(index, ()):
         for node_index in range(len(child.nodes)):

@@ -13,7 +13,7 @@ from onnxtext.diagnostics import Subject
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find unused initializers, and nodes without a used output."""
+    """Find unused initializers that are not inputs, and nodes without a used output."""
     used = _used_by_scope(subject)
     for scope in subject.scopes:
         names = used[id(scope)]

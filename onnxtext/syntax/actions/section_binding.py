@@ -72,7 +72,7 @@ class _Names:
 
     @cached_property
     def generated(self) -> AbstractSet[str]:
-        """The names of `value_info` entries without a declaration, such as typed node outputs."""
+        """The names of `value_info` entries without a statement of their own."""
         return generated_values(self.owner)
 
 

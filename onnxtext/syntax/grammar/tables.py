@@ -102,7 +102,7 @@ class Terminal(NamedTuple):
     """A terminal of the grammar.
 
     Attributes:
-        name: the name in the grammar; for punctuation Lark's name, such as `LPAR`.
+        name: the name in the grammar; for unnamed punctuation, Lark's name, such as `LPAR`.
         pattern: the regular expression.
         priority: terminals of higher priority are tried first; special words have priority 1.
         literal: the text of punctuation, such as `(`; None for other terminals.

@@ -247,7 +247,10 @@ def is_incomplete(context: ErrorContext) -> bool:
 
 
 def _common_error(context: ErrorContext) -> Diagnosis | None:
-    """Return the first matching common error whose edits, if any, parse; None if there is none."""
+    """Return the first matching common error whose edits, if any, parse; None if there is none.
+
+    In a statement that seems incomplete, try only `INCOMPLETE_STATEMENTS`.
+    """
     for recognizer in COMMON_ERRORS if context.next_statement is None else INCOMPLETE_STATEMENTS:
         for diagnosis in recognizer(context):
             if not diagnosis.edits or context.accepts(diagnosis.edits, diagnosis.min_tokens):

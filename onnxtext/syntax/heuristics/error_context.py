@@ -76,7 +76,7 @@ class Diagnosis:
 def rewritten(
     code: str, message: str, span: Span, text: str, *, safe: bool = False, min_tokens: int = 1
 ) -> Diagnosis:
-    """Return the diagnosis of a span that must be written differently, as `text`."""
+    """Return the diagnosis that a span must be replaced by `text`."""
     edits, shown = (Edit(span, text),), text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
     title = f"write `{shown}`"
     return Diagnosis(code, message, span, edits, title, safe=safe, min_tokens=min_tokens)

@@ -152,7 +152,7 @@ class Automaton:
         ]
 
     def _only_unit(self, row: dict[str, int]) -> str | None:
-        """Return the unit rule's name if a state's only action is to reduce by it; else None."""
+        """If a state can only reduce by one unit rule, return the rule's origin; otherwise None."""
         targets = set(row.values())
         target = targets.pop() if len(targets) == 1 else 0
         if target >= 0:

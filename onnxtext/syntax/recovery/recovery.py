@@ -215,7 +215,7 @@ class Recovery:
     def _skip(
         self, diagnosis: Diagnosis | None, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Report an error like `_apply`; drop its statement; return where to continue, or None."""
+        """Report an error as in `_apply`; drop its statement; return where to continue, or None."""
         at = context.at
         skip_to = diagnosis.skip_to if diagnosis else None
         if skip_to is not None and skip_to <= self._resumed:  # parsing continued there before

@@ -15,7 +15,7 @@ from onnxtext.source import Source, Span, line_start
 _QUOTES = re.compile(
     r'''^[ \t]*#[^\n]*|(?P<first>^[ \t]*)?(?P<quotes>"""+)(?P<last>[ \t\r]*$)?''', re.MULTILINE
 )
-"""Matches a comment, or three or more quotes.
+"""Matches a comment on a line of its own, or three or more quotes.
 
 The group `first` matches if the quotes begin their line, and `last` if they end it.
 """

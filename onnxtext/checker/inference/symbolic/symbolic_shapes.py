@@ -227,7 +227,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies.
 
-        `declared_shapes`, `inputs` and `values` are as in `shape_merging.operator_step`.
+        An operator node with an error has its declared shapes. `declared_shapes`, `inputs` and
+        `values` are as in `shape_merging.operator_step`.
         """
         sizes = environment.sizes
         if type(target) is Scope:

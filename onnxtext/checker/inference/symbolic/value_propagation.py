@@ -271,7 +271,7 @@ _MAKING: dict[str, Callable[[OperatorCall], SmallTensor | None]] = {
     "Shape": _shape,
     "Size": _size,
 }
-"""Maps operators to functions that need neither input 0 nor the output shape to be known."""
+"""Maps operators to functions that work even if input 0 and the output shape are unknown."""
 _FROM_FIRST: dict[str, ValueFunction] = {
     **ARITHMETIC,
     **dict.fromkeys(("Ceil", "Floor", "Identity", "Round"), lambda call, value, shape: value),

@@ -128,7 +128,7 @@ def tensor_values(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _needs_tensor(context: ErrorContext, name: Token) -> bool:
-    """Whether an attribute must be a tensor, given the token before its `=`: its name or type."""
+    """Whether an attribute must be a tensor; `name` is the token before the `=`: a name or type."""
     if name == "tensor":
         return context.text[: name.at].rstrip().endswith(":")
     return name == "value" and _operator(context) in {"Constant", "ConstantOfShape"}

@@ -127,7 +127,7 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header without `>` before a decorator, or the name of a graph or function."""
+    """Diagnose a header without its `>`; a decorator or the name of a graph or function follows."""
     opened, token = context.opened, context.token
     if token is None or opened is None or "header_entry" not in context.rules:
         return
@@ -268,7 +268,10 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header without `<…>`, at the beginning of the text or before a function."""
+    """Diagnose a header without `<…>`, at the beginning of the text or before a function.
+
+    Also diagnose entries after the `>` of a header.
+    """
     done = context.done
     if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
         return

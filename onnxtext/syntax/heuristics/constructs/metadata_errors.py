@@ -199,7 +199,8 @@ def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
 def bare_value(text: str, offset: int) -> tuple[Span, str] | None:
     """Return the span of the metadata value that begins at an offset, and the value in quotes.
 
-    The value is the rest of the line. Return None if it cannot be a string that lacks its quotes.
+    The value is the rest of the line. Return None if no metadata value begins at the offset, or if
+    quotes do not make it a string (see `quoted_value`).
     """
     start = line_start(text, offset)
     match = _ENTRY.match(text, start, min(line_end(text, offset), start + _MAX_VALUE_LENGTH))

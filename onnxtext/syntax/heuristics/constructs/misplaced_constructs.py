@@ -176,7 +176,7 @@ def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
 
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `name {`: a graph without inputs and outputs, or an unknown or early section."""
+    """Diagnose `name =>` and `name {`: no inputs or outputs, or an unknown or misplaced section."""
     name = context.done[-1] if context.done else None
     has_header = context.done[-2:-1] == [">"]
     if name is None or "node" in context.rules or not (len(context.done) == 1 or has_header):

@@ -55,7 +55,7 @@ _CONTEXTS = (
     ("g () => () {} metadata { x {", "}", None),
     ("g () => () {} quantization {", "}", None),
 )
-"""Contexts in which to parse a line: the text before the line, a token after it, its kind."""
+"""Contexts of a line: the text before it, a token after it, and the line's kind or None."""
 _ENDS = ("RBRACE", "MORETHAN", "RPAR", "RSQB")
 _FOREIGN = frozenset(("const", "constexpr", "static"))
 _MEANING = {

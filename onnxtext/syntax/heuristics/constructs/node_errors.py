@@ -320,7 +320,7 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose lists in wrong brackets, as in `strides = (1, 1)` and `strides = {1, 1}`."""
+    """Diagnose lists in wrong brackets, and nested lists: `strides = (1, 1)`, `axes = [[1, 2]]`."""
     if context.token is None or not context.done:
         return
     row = context.done[-1] in {"[", ","} and opening_index(context, "[") is not None

@@ -39,7 +39,7 @@ _HEAD = re.compile(
     r"[ \t]*\([^()\n]*\)[ \t]*[{<]"
 )
 _KEY_END = 100
-"""Maximum number of characters from the start of a header or section to the end of its key."""
+"""Maximum number of characters from the start of a header or entry to the end of its first key."""
 
 
 def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -43,7 +43,7 @@ _AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
 
 
 def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a string without quotes, as in `mode = constant`."""
+    """Diagnose a word in place of a string in quotes, a boolean or a number: `mode = constant`."""
     if context.token not in {",", ">"} or len(context.done) < 3 or context.done[-2] != "=":
         return
     value = context.done[-1]

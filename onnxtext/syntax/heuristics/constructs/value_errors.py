@@ -113,7 +113,7 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an attribute without a name, and a tensor whose first line is missing."""
+    """Diagnose an attribute without a name, and a list whose first line is missing."""
     token, rules = context.token, context.rules
     if token is None or context.done or not {"attribute", "value_info"} & rules:
         return

@@ -65,7 +65,7 @@ def bullets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _adjacent_lines(context: ErrorContext, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern in the line of the error and in the lines after it."""
+    """Yield the match of a pattern in the error's line and in each next line, while they match."""
     start = context.line_start
     for _ in range(_MAX_LINES):
         match = pattern.match(context.text, start, min(line_end(context.text, start), start + 1000))

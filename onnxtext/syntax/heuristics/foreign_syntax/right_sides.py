@@ -21,7 +21,7 @@ _MAX_LINE = 300
 _NEAR = 20_000
 """Number of characters before a name to search for its definition or use."""
 _SHORT = 30
-"""Maximum length of a value that a message quotes."""
+"""A message quotes a value only if the value has fewer characters."""
 _NAME = r"[A-Za-z_]\w*"
 _PATH = rf"{_NAME}(?:\.{_NAME})*"
 _FILLED = r"\([^()#]*\)"

@@ -15,7 +15,7 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
 def _width(call: OperatorCall) -> Extent:
     """Return the hidden size of V; None if unknown.
 
-    It is `qkv_hidden_sizes[2]`, or a third of the width of the weights or the bias.
+    It is `qkv_hidden_sizes[2]`; without this attribute, a third of the width of weights or bias.
     """
     sizes = call.listed("qkv_hidden_sizes", ())
     if call.attribute("qkv_hidden_sizes") is not None:

@@ -263,7 +263,10 @@ class SizeEquations:
             self._solve(zero, place)
 
     def _solve(self, zero: Extent, place: Place) -> None:
-        """Add the equation `zero = 0` if it gives the size of a symbol, or relates two symbols."""
+        """Add the equation `zero = 0` if it gives the size of a symbol, or relates two symbols.
+
+        Record a conflict if no size of a symbol fits.
+        """
         if not isinstance(zero, SymbolicSize):
             return
         terms = terms_of(cancel_common_symbols(zero))
@@ -334,8 +337,9 @@ class SizeEquations:
     ) -> None:
         """Restrict `extent` to `numbers`; record a conflict if none of the numbers is possible.
 
-        A number is impossible if a symbol would be negative. `exact` is as in `_Choice`. `name` is
-        the symbol that the conflict names; by default the symbol of `extent`.
+        A number is impossible if it makes a symbol negative or contradicts an earlier restriction.
+        `exact` is as in `_Choice`. The conflict is reported for the symbol `name`; by default for
+        the symbol of `extent`.
         """
         root, offset, _ = self.representative(extent[0])
         offset += extent[1]

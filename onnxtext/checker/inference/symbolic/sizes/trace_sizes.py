@@ -91,7 +91,10 @@ class SymbolTrace:
         return len(node.inputs) > 1 and not any(map(self._uses_constants, others))
 
     def _uses_constants(self, name: str) -> bool:
-        """Whether a value may depend on an initializer, or on a node without inputs."""
+        """Whether a value may depend on an initializer, or on a node without inputs.
+
+        An initializer that is also an input does not count.
+        """
         main = self._main
         inputs = {value.name for value in main.inputs}
         seen, queue = {name}, deque([name])
