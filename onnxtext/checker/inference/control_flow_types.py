@@ -85,7 +85,7 @@ def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Typ
 
 
 def has_untyped_output(body: Scope, visits: Mapping[int, Sequence[Environment[Type]]]) -> bool:
-    """Whether an output of a body has no type in one of the `visits` (see `ScopeWalk`)."""
+    """Whether an output of a body has an unknown type in a visit (see `ScopeWalk.visits`)."""
     return any(None in visit.find_outputs(body) for visit in visits.get(id(body), ()))
 
 

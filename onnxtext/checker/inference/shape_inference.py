@@ -287,7 +287,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         inputs: _Inputs,
         bodies: list[Scope],
     ) -> Answer:
-        """Return onnx's output types of a `bound_node`; () if it has bodies and is in a function."""
+        """Ask onnx for the output types of a `bound_node`; () if it has bodies in a function."""
         scope = environment.scope
         if bodies and scope.function is not None:
             return ()  # attribute references in the bodies are not bound
