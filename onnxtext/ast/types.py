@@ -21,7 +21,7 @@ class DecoratedDim:
 
 
 Dim = int | str | DecoratedDim | None
-"""A dimension: its size, its symbolic name (`dim_param`), or None for `?` (neither is set)."""
+"""A dimension: its size, its symbolic name (`dim_param`), None for `?`, or one with decorators."""
 
 
 @dataclass(frozen=True, slots=True)

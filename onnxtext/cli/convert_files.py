@@ -204,7 +204,9 @@ def _write(
     Files that already have the right content are not written.
 
     Raises:
-        CommandError: a file exists with other content and `force` is False, or writing has failed.
+        CommandError: a file exists with other content and `force` is False, an input has changed,
+            the external data must not be written to its path (see `_check_derived`), or writing
+            has failed.
     """
     with io_errors("write", target):
         if makes_directory:
@@ -251,7 +253,8 @@ def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
     """Write the weight files beside an output.
 
     Raises:
-        CommandError: a file exists with other content and `force` is False, or writing has failed.
+        CommandError: a file exists with other content and `force` is False, an input has changed,
+            or writing has failed.
     """
     target = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))

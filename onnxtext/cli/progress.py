@@ -132,7 +132,7 @@ def process_files(
         jobs: the files.
         reporter: reports the errors.
         process: processes one file.
-        failed: the text after the number of files with errors, such as "could not be converted".
+        failed: the text after `reporter.failed` in the summary, such as "could not be converted".
     """
     with Progress(color=reporter.colored) as progress:
         reporter.aside = progress.aside

@@ -53,7 +53,7 @@ class Reporter:
 
     Attributes:
         status: the exit status.
-        failed: number of files with errors.
+        failed: number of files that failed: with errors, conflicts, or warnings under `--strict`.
         aside: a function that returns a context manager. The context manager is active while output
             is written, for example to hide a progress bar.
         format: the format of diagnostics, one of `FORMATS`.
@@ -84,7 +84,7 @@ class Reporter:
 
     @contextlib.contextmanager
     def reporting(self, name: str) -> Iterator[None]:
-        """Report the errors and warnings that the `with` block raises; update the exit status.
+        """Report the errors and warnings that the `with` block raises; errors set the exit status.
 
         Args:
             name: the name of the file that the block processes.

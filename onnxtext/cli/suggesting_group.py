@@ -18,7 +18,10 @@ class SuggestingGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first argument names, and the other arguments."""
+        """Return the command that the first argument names, and the other arguments.
+
+        Fail with a hint if there is no such command.
+        """
         name = args[0]
         known = self.get_command(ctx, name) is not None
         if not known and not ctx.resilient_parsing and not name.startswith("-"):

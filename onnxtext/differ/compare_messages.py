@@ -27,7 +27,7 @@ KEYS = {
 }
 """Maps a message type to the field that identifies a message of this type in a list.
 
-Entries of other message types match by position.
+Messages of other types match by position.
 """
 
 _CATEGORIES: dict[str, Category] = {

@@ -65,7 +65,7 @@ class NodeComparer:
     ) -> list[FieldChange]:
         """Compare two nodes except their inputs, outputs and attributes.
 
-        If both nodes have names that differ, record a rename instead of a change.
+        If the names differ, record a rename; if one node has no name, a change of category `names`.
         """
         if self._same_head(old[0], new[0]):
             return []

@@ -213,7 +213,7 @@ class ValueComparer:
     ) -> list[FieldChange] | None:
         """Compare the tensors in two attributes.
 
-        Return None if the attributes do not have pairs of tensors of the same kind.
+        Return None unless both have the same number of tensors, pairwise of the same kind.
         """
         pairs = [(old.value, new.value, path)]
         if isinstance(old.value, tuple) and isinstance(new.value, tuple):
@@ -262,9 +262,9 @@ def _without_blobs(attribute: ast.Attribute, side: ModelSide) -> Any:
 
 
 def _comparable(value: Any, side: ModelSide) -> Any:
-    """Return a string or list with data instead of blobs; None for other values.
+    """Return a string or list with data instead of blobs; a list of numbers as bytes.
 
-    A list of numbers is returned as bytes.
+    Return None for other values, and for a missing blob.
     """
     try:
         match value:

@@ -133,7 +133,7 @@ class ItemChange:
     def without(self, ignored: Collection[Category]) -> ItemChange | None:
         """Remove changes whose category is in `ignored`; return None if no change remains.
 
-        Added and removed items are always kept.
+        Added and removed items, and moves of inputs and outputs, are always kept.
         """
         if "added" in self.actions or "removed" in self.actions:
             return self

@@ -35,7 +35,7 @@ def node_statement(node: Node) -> str:
 
 
 def node_headline(node: Node) -> str:
-    """Return the text of a node without its attributes and decorators: `[n] y = Op (x)`."""
+    """Return the label, outputs, operator and inputs of a node: `[n] y = Op (x)`."""
     label = f"[{quote_word(node.name)}] " if node.name else ""
     operator = quote_word(node.op_type) if node.op_type else '""'
     domain = domain_text(node.domain) if node.domain else ""

@@ -136,7 +136,7 @@ def _strip_decorators(attribute: A, name: str) -> A:
 
 
 def _tensor_without(value: Any, name: str) -> Any:
-    """Return a tensor without decorators called `name`; other values are returned unchanged."""
+    """Apply `_without` to the decorators of a tensor and its parts; other values are unchanged."""
     if isinstance(value, SparseTensor):
         values, indices = [_tensor_without(item, name) for item in (value.values, value.indices)]
         value = replace(value, values=values, indices=indices)

@@ -120,7 +120,7 @@ def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
 
 
 def _renamed_dimensions(old: Shape | None, new: Shape | None) -> dict[str, int | str]:
-    """Map each symbolic dimension of `old` that changes to its new name or size, if known."""
+    """Map the changed symbolic dimensions of `old` to their known new names or sizes."""
     result: dict[str, int | str] = {}
     for old_dim, new_dim in zip(old or (), new or (), strict=False):
         before, after = plain_dim(old_dim), plain_dim(new_dim)

@@ -142,7 +142,7 @@ _CHECKED_OPERATORS = frozenset(
         "QLinearSoftmax", "QuickGelu",
     )
 )  # fmt: skip
-"""Operators of onnxruntime whose input sizes are all checked."""
+"""Operators of `com.microsoft` whose input sizes are all checked; see `_is_checked`."""
 
 
 def _is_checked(node: Node) -> bool:

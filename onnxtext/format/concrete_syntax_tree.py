@@ -69,7 +69,7 @@ class Tree:
 
 
 def _growing(rule: GrammarRule) -> Reduction:
-    """Return the reduction of a grammar rule, whose action makes a `Tree` of all its symbols."""
+    """Return a reduction of a grammar rule that makes a `Tree` of all symbols of the rule."""
 
     def grow(*parts: Tree | CommentedToken) -> Tree:
         first = parts[0] if parts else None

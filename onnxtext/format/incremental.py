@@ -213,7 +213,7 @@ class StatementRun:
         self._commented = False
 
     def _flush(self, offset: int) -> None:
-        """Append the source between `same` and `offset`, with its statements, to `texts`."""
+        """Append the canonical statements, which are between `same` and `offset`, to `texts`."""
         start, self.same = self.same, -1
         if self.start < 0:
             self.start = start

@@ -42,7 +42,10 @@ class RecordWriter(ListWriter):
         return self.broken(listing, texts, "{}", indent, comma="")
 
     def field(self, tree: Tree, indent: str, *, quoted_key: bool = False) -> str:
-        """Write `key: value`, or the value without a key; `quoted_key` puts the key in quotes."""
+        """Write `key: value`, or only the value if there is no key.
+
+        `quoted_key` puts the key in quotes, unless it is a number.
+        """
         value = tree.trees()[-1]
         key = tree.child("field_key")
         if key is None:

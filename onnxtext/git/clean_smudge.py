@@ -210,7 +210,7 @@ def _is_model_text(data: bytes) -> bool:
 def _is_canonical(data: bytes, limit: int) -> bool:
     """Whether a text is the text that `from_binary` prints for its model.
 
-    Texts whose weights `_encode` finds too large are not read.
+    Return False if `_encode` fails, for example because the weights are too large.
     """
     from onnxtext.api import from_binary
 

@@ -57,7 +57,8 @@ def _greet(source: IO[bytes], target: IO[bytes]) -> None:
     """Negotiate version 2 of the filter protocol, and our capabilities.
 
     Raises:
-        PacketError: the client is not git, or the stream is not pkt-line or ends too early.
+        PacketError: the client is not git with version 2 of the protocol, or the stream is not
+            pkt-line or ends too early.
     """
     try:
         greeting = [line.rstrip(b"\n") for line in read_list(source)]

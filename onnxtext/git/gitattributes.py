@@ -25,7 +25,7 @@ _BLOCK = re.compile(
     % tuple(map(re.escape, (_BEGIN, _NEW_FILE, _UNENDED, _BEGIN, _END, _END))),
     re.MULTILINE,
 )
-"""Matches the block, and the line end before the block."""
+"""Matches onnxtext's block, and the line end before the block."""
 
 
 class DamagedBlock(ValueError):

@@ -178,7 +178,7 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 
 
 def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
-    """Raise an OSError if two statuses of a file differ in the time of its change or its size."""
+    """Raise an OSError if the size or, except for blobs, the modification time has changed."""
     # `Store.put` updates the times of blobs, but nobody writes into a blob.
     is_blob = DIGEST.fullmatch(os.path.basename(path))  # noqa: PTH119 - `path` may be a str
     touched = before.st_mtime_ns != after.st_mtime_ns and not is_blob

@@ -61,7 +61,7 @@ _MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error of any class, or one of the errors that caused it, is a lack of memory."""
+    """Whether an error, or one of the errors that caused it, is a lack of memory."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True

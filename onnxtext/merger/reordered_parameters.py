@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find functions whose inputs or outputs a side of a merge has reordered, with all their calls."""
+"""Find functions whose inputs or outputs a side of a merge has reordered, also in all calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the items of a list in a text that an edit moves, and the places of new items."""
+"""Find the items that an edit moves in a list of a text, and the places of new items."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class ListEdits:
             self.edits.replace(offset, offset, text if text[:1] == "\n" else blank + text)
 
     def _insert_before(self, index: int, inserted: Sequence[InsertedItem]) -> None:
-        """Insert items before an item and the comments above it."""
+        """Insert items before an item; in a bracketed list, also before the comments above it."""
         part = self.listed.items[index].part
         start, indent = part.start, self.edits.indent(part.start)
         own_lines = self.edits.is_first_on_line(start)

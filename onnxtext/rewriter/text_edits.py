@@ -97,7 +97,7 @@ class TextEdits:
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new), is_statement))
 
     def _comment_lines(self, start: int, end: int) -> list[str]:
-        """Return the comments in a range that have their own lines."""
+        """Return the comments that have lines of their own in a range."""
         if "#" not in self.text[start:end]:
             return []
         leads = [token.lead for token in read_tokens(self.text[start:end])[1:]]

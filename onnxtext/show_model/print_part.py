@@ -136,5 +136,5 @@ def _node_text(node: Node, printer: GraphPrinter) -> str:
 
 
 def _comment_text(text: str) -> str:
-    """Return a text for a comment; escape it if it has line breaks or other control characters."""
+    """Return a text for a comment; escape it if it has unprintable characters or line breaks."""
     return text if text.isprintable() else ascii(text)

@@ -159,7 +159,7 @@ def _special_text(bits: int, width: int, infinity: int, nan: int) -> str:
 
 
 def _float_bits(form: FloatFormat, text: str) -> int:
-    """Return the code of one literal in the format `form`; raise `LiteralError` without a code."""
+    """Return the code of a literal in the format `form`; raise `LiteralError` if it has none."""
     if _FLOAT.fullmatch(text) is None:
         raise not_a_float(text, form.bits)
     minus = text[0] == "-"

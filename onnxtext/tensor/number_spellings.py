@@ -63,7 +63,7 @@ def _problem(unsigned: str) -> tuple[str, str]:
 
 
 def whole_number(text: str) -> str | None:
-    """Return the integer that a decimal such as `5.0` or `1e3` is; None if it is not whole."""
+    """Return the integer that a decimal such as `5.0` or `1e3` is; None if not whole or inexact."""
     value = float(text) if _DECIMAL.fullmatch(text) else 0.5
     return str(int(value)) if value.is_integer() and abs(value) < _EXACT else None
 

@@ -103,7 +103,7 @@ def _attributes(
 
 
 def _item_size(item: int | ast.Float32 | bytes) -> int:
-    """Return the smallest size of an item of a list in an attribute, with its key."""
+    """Return the smallest encoded size of an item of an attribute's list, with the field's key."""
     if isinstance(item, bytes):
         return 2 + len(item)
     return 5 if isinstance(item, ast.Float32) else 2

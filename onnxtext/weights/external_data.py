@@ -243,7 +243,7 @@ class Embedder(_DataMover):
     def _check(
         self, location: str, file: memoryview | FileParts, checksum: str, subject: str
     ) -> None:
-        """Raise a `BlobError` unless a file has the SHA-1 `checksum`; check each pair only once."""
+        """Raise a `BlobError` unless a file has the SHA-1 `checksum`; remember verified files."""
         if (location, checksum) in self._checked:
             return
         actual = hashlib.sha1(file[:], usedforsecurity=False).hexdigest()

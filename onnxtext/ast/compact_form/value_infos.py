@@ -299,7 +299,7 @@ def _split_runs(
 
 
 def _by_name(graph: Graph, infos: list[ValueInfo]) -> tuple[ListOrder, list[ValueInfo]]:
-    """Convert `infos`, in any order: name all entries except a suffix in the default order."""
+    """Convert `infos` of any order: name all entries before the suffix in the default order."""
     result = _with_second_entries(graph, infos)
     if result is not None:
         return result

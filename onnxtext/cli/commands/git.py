@@ -164,8 +164,8 @@ def uninstall(
 def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
     """Show what is configured, and whether git can run it.
 
-    Without --local and --global the effective configuration is shown. With --mode, only the
-    selected mode counts.
+    Without --local and --global the effective configuration is shown. With --mode, only that
+    mode is shown, and it alone sets the exit status.
     """
     from onnxtext.git.status import status as check_modes
 

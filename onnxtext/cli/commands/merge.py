@@ -105,7 +105,7 @@ def command(
 
 
 def _report(result: MergeResult, name: str, reporter: Reporter) -> None:
-    """Report the notes of a merge, and its conflicts as findings."""
+    """Report the conflicts of a merge as one finding with the notes, or else only the notes."""
     if not result.conflicts:
         for note in result.notes:
             reporter.found(Diagnostic("merge-note", note, "info"), name)

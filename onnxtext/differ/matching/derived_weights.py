@@ -87,7 +87,7 @@ def unpack_elements(element: ElementType, data: bytes | memoryview, count: int) 
 
 
 def transpositions(array: Array, shape: tuple[int, ...]) -> Iterator[Array]:
-    """Yield all transpositions, except the identity, of an array that is reshaped to `shape`.
+    """Reshape an array to `shape`, and yield all its transpositions except the identity.
 
     Yield nothing if the rank of the shape is not 2 to 4.
     """

@@ -120,7 +120,7 @@ def _size(value: ValueInfo) -> int:
 
 
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:
-    """Return the elements of an initializer; None if it is not matched by content."""
+    """Return the elements of an initializer; None if they are too few or cannot be read."""
     if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None
     return None if dtype_of(value.type.element) is None else read_elements(value, side.reader)

@@ -3,7 +3,8 @@
 
 Nodes are matched in steps, from the strongest evidence to the weakest: equal statements with equal
 neighbors; equal computations with any names; equal statements; equal names; connections to matched
-nodes; position between matched nodes. Each step takes linear time, except for sorting.
+nodes; position between matched nodes. If the new graph reuses many names for other values,
+connections come before equal statements. Each step takes linear time, except for sorting.
 """
 
 from __future__ import annotations
@@ -187,12 +188,12 @@ class NodeMatcher:
         """Match nodes by signatures that occur exactly once in each graph.
 
         Two nodes with the same unique signature are a pair. A rival of a node is an unmatched node
-        of the other graph that has the same output name and is in no pair.
+        of the other graph that is in no pair and has the same first output name.
 
         - If either node has a rival with the same operator, skip the pair: the rival is probably
           the same node with a changed input.
-        - If the rival of the old node has the inputs of the new node, and the uses of the output
-          name are kept, the new node is a copy: match the old node with the rival.
+        - If the rival of the old node has the inputs of the new node, and `_kept_uses` has the
+          output name, the new node is a copy: match the old node with the rival.
         - Otherwise, match the pair.
         """
         if not self._has_unmatched():
@@ -304,9 +305,10 @@ class NodeMatcher:
     def _consumer_pairs(
         self, old_index: int, new_index: int, old_uses: Uses, new_uses: Uses
     ) -> list[tuple[int, int]]:
-        """Return pairs of nodes with the same operator that use an output of a matched pair.
+        """Return pairs of unmatched nodes that use an output of a matched pair.
 
-        Ambiguous pairs are left out.
+        Both have the same operator and use the output as the same input. Ambiguous pairs are left
+        out.
         """
         pairs: list[tuple[int, int]] = []
         old, new = self.old.body, self.new.body

@@ -46,7 +46,7 @@ class DiffLine(NamedTuple):
     text: str
 
     def content(self) -> str:
-        """Return the line with its mark, without control characters."""
+        """Return the line with its mark; control characters are escaped."""
         shown = escape_controls(self.text)
         return f"@@ {shown} @@" if self.mark == "@" else f"{self.mark}{shown}"
 

@@ -45,7 +45,7 @@ def render(diff: ModelDiff) -> str:
 
 
 def _operators(diff: ModelDiff) -> list[str]:
-    """Return the lines of a table: the operators whose number of nodes differs."""
+    """Return a table as lines: operators whose number of nodes differs, and totals; [] if none."""
     rows = [count for count in diff.operators if count.old != count.new]
     if not rows:
         return []

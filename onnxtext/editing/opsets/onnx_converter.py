@@ -74,7 +74,7 @@ def _model_of(conversion: NodeConversion, current: int) -> tuple[Model, set[str]
     """Return (model of only this node, written for version `current`; names of its inputs).
 
     Raises:
-        NotConvertible: the type of an input or output is unknown.
+        NotConvertible: the type of an input or output is unknown, or an input is not a tensor.
     """
     inputs, kept = [], set()
     facts, scope = conversion.facts, conversion.graph.scope

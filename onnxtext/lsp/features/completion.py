@@ -337,7 +337,7 @@ class _Maker:
 
 
 def _matches(prefix: str, name: str) -> bool:
-    """Whether a name contains the letters of a prefix in their order, possibly with gaps."""
+    """Whether a name has the letters of `prefix` (casefolded) in this order, possibly with gaps."""
     letters = iter(name.casefold())
     return all(letter in letters for letter in prefix)
 

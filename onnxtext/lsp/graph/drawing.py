@@ -2,10 +2,9 @@
 """Convert the graphs of a document to groups of nodes, and edges, for a drawing.
 
 A graph is a tree of groups. Only the members of open groups are sent; a closed group is one item
-with its counts. Each group has the edges between its members. It also lists the members that use
-values from outside (`uses`), and those whose values are used outside (`makes`). So the client can
-find the ends of an edge for any choice of open groups. Constants, and values with many users, have
-no edges: each user has a stub, which names the value.
+with its counts. A group has the edges between its members, the members that use values from outside
+(`uses`), and those whose values are used outside (`makes`). So the client finds the ends of edges
+for any open groups. Constants, and values with many users, have no edges: users have stubs.
 """
 
 from __future__ import annotations
@@ -40,9 +39,7 @@ MANY_NODES = 200
 """If a model has fewer nodes and values than this, all groups are open by default."""
 MAX_USERS = 8
 """A value with more users than this number has no edges: each user has a stub."""
-
 _MAX_OPERATORS = 6
-
 Key = tuple[int, str]
 """Identifies a value: the number of the graph or function that defines it, and its name."""
 
@@ -78,7 +75,10 @@ class Drawing:
     # ---- Values -------------------------------------------------------------------------------
 
     def _find_makers(self, scope: Scope) -> None:
-        """Find the node or input that defines each value of a graph, and the constants."""
+        """Record the node or input that defines each value of a graph, and which are constants.
+
+        Constants are initializers, and outputs of `Constant` nodes that the graph does not return.
+        """
         number = self.index.number(scope)
         for index, value in enumerate(scope.inputs):
             self._makers.setdefault((number, value.name), f"g{number}i{index}")

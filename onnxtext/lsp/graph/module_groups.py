@@ -184,9 +184,9 @@ def _dotted_path(node: Node) -> Path:
 
 
 def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) -> None:
-    """Set the missing path of each node that depends only on constants.
+    """Give a path to each node that has none and depends only on constants.
 
-    It becomes the longest common prefix of the paths of the node's users.
+    It is the longest common prefix of the paths of the node's users, if any.
     """
     constant = set(constants)
     unplaced: list[int] = []

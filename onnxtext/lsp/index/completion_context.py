@@ -187,7 +187,11 @@ class _Reader:
         return str(self.tokens[index - 1]) if index else ""
 
     def _arguments(self, bracket: int, name: str) -> None:
-        """Set the context of an offset in the arguments of a decorator, or in a list among them."""
+        """Set the context of an offset in the arguments of a decorator or of `external(…)`.
+
+        The offset may also be in a list among the arguments. `name` is the decorator, `external`,
+        or the key of that list.
+        """
         items = self._items(bracket)
         self.context.kind, self.context.attribute = ("nothing" if items[-1] else "argument"), name
         self.context.given = [name_of(item[0]) for item in items if item]

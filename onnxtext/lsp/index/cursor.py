@@ -161,7 +161,10 @@ def _attribute(
     attribute_index: int,
     whole: Span,
 ) -> CursorTarget:
-    """Return the name, parameter or literal in an attribute whose span is `whole`."""
+    """Return the part of an attribute at the cursor: its name, a parameter or a literal.
+
+    `whole` is the span of the attribute; `steps` is the path from it to the cursor.
+    """
     attribute = statement.item.attributes[attribute_index]
     names = [step for step, _ in steps]
     if names[:1] == ["name"]:

@@ -94,7 +94,7 @@ class DocumentVersion:
         return "parsed" in vars(self)
 
     def advance(self, *, with_index: bool) -> bool:
-        """Compute the syntax tree, or the index if the tree exists; return False if both exist.
+        """Compute the syntax tree, or else the index; return False if nothing is left.
 
         Without `with_index`, only the syntax tree is computed.
         """

@@ -122,7 +122,7 @@ class Index:
 
     @cached_property
     def value_strings(self) -> dict[Span, tuple[Scope, str]]:
-        """Maps the span of each string in a decorator that names a value to (scope, name)."""
+        """The values that strings in decorators name: (scope, name) by the string's span."""
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
@@ -183,7 +183,7 @@ class Index:
         return cached
 
     def _calls(self, statement: Statement, node: Node) -> None:
-        """Add a node's uses of the called function, of its parameters, and of each `@name`."""
+        """Add a node's uses of the called function and its parameters, and of each `@name`."""
         assert self.subject is not None
         key = plain_domain(node.domain), node.op_type, node.overload or ""
         if key in self.subject.functions:

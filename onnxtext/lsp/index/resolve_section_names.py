@@ -102,7 +102,7 @@ def section_occurrences(
 
 
 def value_strings(index: Index) -> dict[Span, tuple[Scope, str]]:
-    """Map the spans of strings in decorators that name values to (scope, name).
+    """Return the values that strings in decorators name: (scope, name) by the string's span.
 
     The scope is the graph or function that defines the value.
     """
@@ -186,7 +186,7 @@ def _decorators_start(index: Index, scope: Scope) -> int:
 
 _WITH_RECORDS = ("device", "set")
 _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
-"""Maps each field with the name of a value to the field that must enclose it; "" for any."""
+"""Maps each field that names a value to the field that must enclose it; "" if any may."""
 
 
 def _recorded_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:

@@ -21,7 +21,7 @@ from onnxtext.syntax.section_spans import SectionSpan
 
 _SECTIONS = ("metadata", "quantization", "training")
 _MAX_TOKENS = 200_000
-"""Maximum number of tokens of a section, and of a list of pairs, to read."""
+"""Maximum number of tokens to read, in a section and in a list of pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class SectionName:
 
 
 def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionName]:
-    """Return the names in the sections of a text that refer to values, nodes and functions."""
+    """Return the names of values, nodes and functions in the `_SECTIONS` of a text."""
     result: list[SectionName] = []
     trainings = 0
     for section in sections:

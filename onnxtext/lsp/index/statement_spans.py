@@ -64,7 +64,7 @@ class LocatedSpans:
         return self.absolute(self.span_map)
 
     def absolute(self, part: SpanMap) -> Span:
-        """Return the span in the document of a part of the statement, from its span map."""
+        """Return the span of a part of the statement in the document; `part` is its span map."""
         return Span(self.at + part.span.start, self.at + part.span.end)
 
     def find(self, *path: str | int) -> Span | None:

@@ -133,8 +133,8 @@ class EditorView:
 def origin_lines(document: Document, scope: Scope, name: str) -> Iterator[str]:
     """Yield lines of Markdown that explain where the dimensions of a computed value come from.
 
-    Unknown dimensions come first. Nothing is yielded for inputs and initializers, or before this
-    version of the text is checked.
+    Unknown dimensions are first. If the rank is unknown, one line explains the rank instead.
+    Nothing is yielded for inputs and initializers, or before this version of the text is checked.
     """
     subject = document.version.index.subject
     if document.current is None or subject is None or scope.position.get(name, GIVEN) == GIVEN:

@@ -301,7 +301,7 @@ class Server(LanguageServer):
         self.checker.submit(document.uri, version.number, job, delay)
 
     def _publish_findings(self, uri: str, version: int, diagnostics: list[Diagnostic]) -> None:
-        """Publish the findings of a check, unless its version is outdated."""
+        """Publish the syntax errors and the findings of a check, unless `version` is outdated."""
         document = self.documents.get(uri)
         if document is None or document.version.number != version:
             return

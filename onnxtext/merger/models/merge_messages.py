@@ -249,7 +249,7 @@ class ModelMerger:
         return ours, theirs, base
 
     def _by_position(self, kind: MessageKind, items: Sequence[list[bytes]]) -> Resolved:
-        """Merge a list of items without keys by position; a conflict if its length changed."""
+        """Merge a list whose items have no keys, by position; a conflict if the lengths differ."""
         base, ours, theirs = items
         if not len(base) == len(ours) == len(theirs):
             return ours, theirs, base

@@ -185,7 +185,7 @@ def _sparse_name(data: bytes) -> Hashable:
 
 
 def _sparse_content(data: bytes) -> Hashable:
-    """Return a sparse initializer without its name, which its tensor `values` stores; else None."""
+    """Return a sparse initializer without its name, which `values` has; None without `values`."""
     values = first_payload(data, 1)
     return None if values is None else (_without(8)(values), _without(1)(data))
 

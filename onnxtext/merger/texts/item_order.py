@@ -37,13 +37,14 @@ class ItemOrders:
         """Order the items of a merged list.
 
         Two items that both sides have are in the order of the side that changed their order. An
-        item that one side added follows its predecessor on that side. Where both sides added items
-        at the same position, ours come first.
+        item that one side added follows its predecessor on that side; `_MergedItems.insert` has the
+        exceptions. Where both sides added items at the same position, ours come first.
 
         Args:
             matched_items: the items of the merge.
-            strict: whether the order has a meaning, as in a list of inputs. If True, the changes of
-                both sides must be compatible for every two items.
+            strict: whether the order has a meaning, as in a list of inputs. If True, the changes
+                are compatible only if every two items can be in the order of the side that changed
+                it, and no side added items before a shared item while the other side moved items.
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:

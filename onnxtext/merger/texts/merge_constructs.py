@@ -122,7 +122,11 @@ class Merger:
         return MergedConstruct([("", f"{source_text(chosen)} ")])
 
     def _item(self, base: Item | None, ours: Item | None, theirs: Item | None) -> MergedItem | None:
-        """Merge the versions of an item; None if the merge does not have it."""
+        """Merge the versions of an item; None if the merge does not have it.
+
+        Raises:
+            MergeConflict: the item is a conflict that cannot be marked.
+        """
         versions = (base, ours, theirs)
         if ours is None and theirs is None:
             return None

@@ -154,9 +154,9 @@ class _Search:
         return {self.makers[name] for name in names if name in self.makers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
-        """Return the `takers` whose operator and label differ from those of the base node `at`.
+        """Return those `takers` that differ from the base node `at` in both operator and label.
 
-        Two nodes without a label count as different.
+        Two missing labels count as different.
         """
         if not takers:
             return takers

@@ -270,7 +270,7 @@ class _Names:
 
 
 def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, _Part]:
-    """Map the index of each node to its parts."""
+    """Map each of the `indices` to the `_Part` of the node."""
     result = {}
     for at in indices:
         item = items[at]

@@ -46,7 +46,7 @@ FIELDS = {
     "segment": {"TensorProto": 3},
     "device": {"NodeProto": 10},
 }
-"""Maps a decorator to the number of the field that it sets, by message type."""
+"""For each decorator, the number of the field that it sets, by message type."""
 
 
 class FieldTable:

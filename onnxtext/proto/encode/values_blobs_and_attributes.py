@@ -155,7 +155,10 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data; read its blob or file, or replace it if weights are omitted."""
+        """Return a tensor's data; read its blob or file.
+
+        If weights are omitted, data that is too large for a shape is replaced.
+        """
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Gemm`, `Mod`, and arithmetic whose broadcasting changed: `Add`, `Max`, `PRelu`.
+"""Rules for `Gemm`, `Mod`, and operators whose broadcasting changed, such as `Add` and `PRelu`.
 
 The rules raise `NotConvertible` if they cannot convert a node.
 """

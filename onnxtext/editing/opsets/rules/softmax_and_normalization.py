@@ -42,9 +42,9 @@ def softmax_up(conversion: NodeConversion) -> None:
 def _only_axis(shape: Dims, axis: int) -> int | None:
     """Return the only axis with a size other than 1, from `axis` on.
 
-    Return None if several sizes are not 1 or are unknown, or if `axis` does not exist. If all sizes
-    from `axis` on are 1, or the tensor has no elements, any axis gives the same result: return
-    `axis`.
+    Return None if there are several, counting unknown sizes, or if `axis` does not exist. If all
+    sizes from `axis` on are 1, or the tensor has no elements, any axis gives the same result:
+    return `axis`.
     """
     if axis == len(shape) - 1 or (0 in shape and axis < len(shape)):
         return axis
