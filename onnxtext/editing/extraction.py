@@ -172,7 +172,7 @@ def _inferred_types(model: Model) -> dict[str, Type]:
 
 
 def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
-    """Return names of values without duplicates, with the outputs of a node instead of its label.
+    """Return the values that `names` name, without duplicates; a label names its node's outputs.
 
     Raises:
         OnnxTextError: no value or node has one of the names.

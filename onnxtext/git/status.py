@@ -84,7 +84,7 @@ _PROBES: dict[Mode, str] = {
     "filter": "model.onnx",
     "source": "model.onnxtxt",
 }
-"""For each mode, the path whose attributes are checked; the file need not exist."""
+"""For each mode, the path whose git attributes are checked; the file need not exist."""
 
 
 def status(scope: Scope | None) -> list[ModeStatus]:

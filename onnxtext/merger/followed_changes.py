@@ -64,7 +64,7 @@ class Changes:
 
 
 def certain_changes(read: Read) -> tuple[Changes, Changes]:
-    """Return the certain changes that only ours made, and those that only theirs made."""
+    """Return the changes that are certain: those that only ours made, and those of only theirs."""
     ours, theirs = Changes(), Changes()
     sides = ((ours, 1, 2), (theirs, 2, 1))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lay out lists: on one line if it fits, otherwise on several lines."""
+"""Lay out a list: on one line if it fits, otherwise on several lines."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ def _observe(message: str, data: bytes, seen: dict[str, _Observed], depth: int) 
 
 
 def _order(observed: _Observed) -> Sequence[int]:
-    """Return an order of the field numbers that every message follows; () without such an order.
+    """Return an order of field numbers that fits every message; () if there is none.
 
     If the order is not unique, smaller numbers come first.
     """

@@ -66,7 +66,7 @@ def _special(form: FloatFormat, code: int, value: float) -> str:
 def _decimals(
     form: FloatFormat, values: NDArray[np.float64], codes: NDArray[np.int64]
 ) -> list[str]:
-    """Return the decimals of finite values, given with their codes."""
+    """Return the shortest decimals of finite values; `codes` are the codes of the values."""
     if form.bits <= 8:
         return _spell(values.astype(np.float32))
     chosen = values.copy()

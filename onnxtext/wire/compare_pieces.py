@@ -11,7 +11,7 @@ from onnxtext.wire.writer import Piece
 _LONG = 1 << 12
 """Pieces with fewer bytes are joined before the comparison."""
 _MANY = 1 << 10
-"""Maximum number of pieces to join, so that they fit into the processor's cache."""
+"""Maximum number of pieces to join at a time, so that they fit into the processor's cache."""
 
 _LARGE = 1 << 18
 """Minimum size in bytes of pieces that are compared without copying data.

@@ -63,7 +63,7 @@ SAME_MEANING: dict[Step, tuple[str, ...]] = {
     ("", "Split", 2): ("axis",),
     **{("", name, 13): ("axis",) for name in ("Softmax", "LogSoftmax", "Hardmax")},
 }
-"""Attributes whose changed default has no effect, or which the operator's rule sets."""
+"""Attributes whose changed default has no effect, or is handled by the operator's rule."""
 
 ONES = ("dilations",)
 """Attributes without a default; if all their elements are 1, they have no effect."""

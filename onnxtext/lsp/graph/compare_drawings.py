@@ -204,7 +204,7 @@ class _Removed:
                 self._scope(scope)
 
     def _scope(self, scope: Scope) -> None:
-        """Add the removed nodes of a graph of the old version."""
+        """Add the removed nodes of a graph of the old version, with their edges."""
         before = self._old.index.number(scope)
         scope_number = self._numbers[before]
         other = self._new.index.scopes[scope_number]

@@ -153,7 +153,7 @@ FIRST: dict[tuple[str, str], Change] = {
     ("", "Resize"): upsample_and_resize.resize_to_upsample,
     ("", "ScatterElements"): partial(NodeConversion.rename, operator="Scatter"),
 }
-"""Rules for operators that do not exist in the target version.
+"""Rules for operators that the target version does not have, or has only as deprecated.
 
 If there is no rule for the operator, its function body replaces the node.
 """
