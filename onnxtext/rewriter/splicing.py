@@ -96,7 +96,7 @@ class _Splice:
         self._insert(added, last, -1)
 
     def _change(self, before: Node, after: Node) -> None:
-        """Replace a node, or if possible only its output types and changed statements of its graphs."""
+        """Replace a node, or if possible only its output types and statements in its graphs."""
         if before == after:
             return
         graphs = list(attribute_graphs(before.attributes))
