@@ -8,7 +8,7 @@ import re
 from onnxtext.source import STRING_OR_COMMENT
 
 _QUOTED_NAME = re.compile(r'(?<!\w)"([^\W\d]\w*)"')
-"""Matches a quoted name that may not need its quotes."""
+"""Matches a quoted name that is perhaps also valid without quotes."""
 
 BLANK_LINE = re.compile(r"\n[ \t\v\f\r]*\n")
 
