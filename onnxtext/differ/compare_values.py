@@ -277,7 +277,8 @@ def _comparable(value: Any, side: ModelSide) -> Any:
             case tuple() if value and all(isinstance(item, int) for item in value):
                 return b"".join([item.to_bytes(8, "little", signed=True) for item in value])
             case tuple() if value and all(isinstance(item, (bytes, ast.Blob)) for item in value):
-                return tuple([_comparable(item, side) for item in value])
+                items = tuple([_comparable(item, side) for item in value])
+                return None if None in items else items
     except (BlobError, OverflowError):
         pass
     return None

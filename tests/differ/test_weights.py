@@ -273,6 +273,17 @@ def test_blobs_are_compared_by_digest() -> None:
     assert compare_data(old, new) is None
 
 
+def test_lists_of_strings_with_different_missing_blobs_differ() -> None:
+    text = """<onnxtext: 1, ir_version: 10, opset_import: ["my": 1]>
+g (float x) => (float y) {
+  y = my.F <s = [blob"aaaaaaaaaaaaaaaa", "x"]> (x)
+}
+"""
+    (item,) = onnxtext.diff(text, text.replace("a" * 16, "b" * 16)).items
+    assert (item.kind, item.actions) == ("node", ("changed",))
+    assert onnxtext.diff(text, text).verdict == "same"
+
+
 def test_lists_are_replaced_in_graphs_with_missing_weights_and_names_that_are_not_utf_8() -> None:
     text = """<ir_version: 10, opset_import: [21]>
 @set(input: [{name: "q"}])
