@@ -558,6 +558,45 @@ def test_errors_in_the_first_iteration_of_a_loop_are_found(nodes: str, expected:
     assert [item.code for item in errors(onnxtext.check(source))] == expected
 
 
+@pytest.mark.parametrize("nodes", ["next = Add (v, w)", "sum = Add (v, w)\n  next = Identity (v)"])
+@pytest.mark.parametrize(
+    ("count", "condition", "expected"),
+    [
+        ("zero", "c", []),
+        ("negative", "c", []),
+        ("n", "zero", []),
+        ("", "zero", []),
+        ("n", "one", ["shape-mismatch"]),
+        ("one", "", ["shape-mismatch"]),
+    ],
+)
+def test_errors_in_a_loop_that_never_runs_are_ignored(
+    nodes: str, count: str, condition: str, expected: list[str]
+) -> None:
+    """onnx accepts these models, and onnxruntime runs them."""
+    count, condition = count and f"n_{count}", condition and f"c_{condition}"
+    source = text(
+        LOOP.replace("NODES", nodes).replace("(n, c, x)", f"({count}, {condition}, x)"),
+        inputs="float[3] x, float[4] w, int64 n_n, bool c_c",
+        outputs="float[M] y",
+        values="int64 n_zero = {0}, int64 n_negative = {-1}, int64 n_one = {1}, "
+        "bool c_zero = {0}, bool c_one = {1},",
+    )
+    assert [item.code for item in errors(onnxtext.check(source))] == expected
+
+
+def test_errors_that_onnx_finds_in_a_loop_that_never_runs_are_kept() -> None:
+    nodes = "sum = Add (x, w)\n  next = Identity (v)"
+    source = text(
+        f"n = Constant <value_int = 0> ()\n{LOOP.replace('NODES', nodes)}",
+        inputs="float[3] x, float[4] w, bool c",
+        outputs="float[M] y",
+    )
+    (found,) = errors(onnxtext.check(source))
+    assert found.code == "shape-mismatch"
+    assert "`Add`" in found.message
+
+
 def test_a_file_of_external_data_is_looked_up_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -567,9 +606,9 @@ def test_a_file_of_external_data_is_looked_up_once(
     seen = []
     stat = Path.stat
 
-    def counted(path: Path) -> os.stat_result:
+    def counted(path: Path, **options: bool) -> os.stat_result:
         seen.append(path.name)
-        return stat(path)
+        return stat(path, **options)
 
     monkeypatch.setattr(Path, "stat", counted)
     found = onnxtext.check(source, base_dir=tmp_path)

@@ -6,7 +6,8 @@ A body is a graph in an attribute of the node.
 A loop-carried value may change its shape between iterations, so its type is found by a fixpoint
 iteration. The first visit of the body assumes the types of the initial values. If the body returns
 another type for a carried value, the sizes that differ become unknown, and the body is visited
-again. These visits report no findings; one more visit with the final types reports them.
+again. These visits report the errors of nodes outside of nested graphs; the last visit, with the
+final types, reports all.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Outputs(NamedTuple):
 
 
 Visit = Callable[[Types], Outputs]
-"""Visits a body and returns its outputs, given the types of its inputs; reports no findings."""
+"""Visits a body and returns its outputs, given the types of its inputs in some iterations."""
 
 
 def common_type(left: Type | None, right: Type | None) -> Type | None:
@@ -99,6 +100,18 @@ def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
         return None
     truth = condition.items[0]
     return {1: "then_branch", 0: "else_branch"}.get(truth) if isinstance(truth, int) else None
+
+
+def never_runs(node: Node, body: Scope, values: Sequence[SmallTensor | None]) -> bool:
+    """Whether a body is a branch of an `If`, or the body of a `Loop`, that certainly never runs.
+
+    `values` are the values of the inputs of `node`, which contains the body; None where unknown.
+    """
+    if node.op_type == "Loop":  # the maximum number of iterations and the condition
+        items = [item for value in values[:2] if value is not None for item in value.items[:1]]
+        return any(isinstance(item, int) and item <= 0 for item in items)
+    live = live_branch(node, values[0]) if values else None
+    return live not in (None, body.attribute)
 
 
 def join_branch_outputs(branches: Sequence[Outputs]) -> Outputs:

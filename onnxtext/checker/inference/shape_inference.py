@@ -72,7 +72,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     Attributes:
         callers: maps `id(environment)` of each visited function body to the first call that used
             the results of the visit: the environment of the caller, and the node of the call.
-        unreached: the findings in branches that never run.
+        unreached: the findings in branches and loop bodies that never run.
     """
 
     def __init__(self, subject: CheckedModel) -> None:
@@ -229,28 +229,27 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
     ) -> Outputs:
         """Visit the bodies of a node with the input types `inputs`; return the node's outputs.
 
-        Findings in branches that never run are stored in `unreached`, not in `findings`.
+        Findings in bodies that never run are stored in `unreached`, not in `findings`.
         """
         values = [environment.value(name) if name else None for name in node.inputs]
 
-        def visit(body: Scope, input_types: Types, quiet: bool = False) -> Outputs:
-            before, self._quiet = self._quiet, 2 if self._quiet else int(quiet)
-            self._budget -= (1 + len(body.nodes)) if quiet else 0
+        def visit(body: Scope, input_types: Types, repeated: bool = False) -> Outputs:
+            before, reported = len(self.findings), self._reported
+            quiet, self._quiet = self._quiet, 2 if self._quiet else int(repeated)
+            self._budget -= (1 + len(body.nodes)) if repeated else 0
+            runs = not inner.never_runs(node, body, values)
+            self._reported = reported if runs else set(reported)
             inner_types = self._scope(body, input_types, environment, environment.parameters)
-            self._quiet = before
+            if not runs:
+                self.unreached += self.findings[before:]
+                del self.findings[before:]
+            self._quiet, self._reported = quiet, reported
             return Outputs(*inner_types.results(body))
 
         first, scans = bodies[0], inner.scan_input_count(node)
         if node.op_type == "If" and values:
+            branches = [visit(body, ()) for body in bodies]
             live = inner.live_branch(node, values[0])
-            branches = []
-            for body in bodies:
-                before, reported = len(self.findings), set(self._reported)
-                branches.append(visit(body, ()))
-                if live not in (None, body.attribute):  # this branch never runs
-                    self.unreached += self.findings[before:]
-                    del self.findings[before:]
-                    self._reported = reported
             alive = [b for b, body in zip(branches, bodies, strict=True) if body.attribute == live]
             return inner.join_branch_outputs(alive or branches)
         repeatable = not self._quiet or self._budget >= 0
