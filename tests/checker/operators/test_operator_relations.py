@@ -187,6 +187,9 @@ WRONG: dict[Case, str] = {
         "`t` has the element -5, but the number of classes is 4",
     (f"{POSITIONS}\ny = RotaryEmbedding (x, c, c, i)", "float[1, 4, 2, 4] x, float[50, 2] c", 23):
         "`i` has the element 50, but dimension 0 of `c` is 50",
+    (f"{POSITIONS.replace('0, 50', '-1, -51')}\ny = RotaryEmbedding (x, c, c, i)",
+     "float[1, 4, 2, 4] x, float[50, 2] c", 23):
+        "`i` has the element -51, but dimension 0 of `c` is 50",
     ("t = Constant <value_ints = [0]> ()\ny = Slice (x, s, s, s, t)", "float[4] x, int64[1] s", 13):
         "a step is 0",
 }  # fmt: skip
@@ -328,6 +331,10 @@ WARNED: dict[Case, str] = {
         "a size is -1",
     (f"{SCALES}\ny = Resize <{CROP}> (x, r, s)", "float[1, 1, 2, 2] x, float r", 13):
         "`r` has 0 dimensions, but the operator needs 1",
+    # onnx's reference implementation counts negative positions from the end
+    (f"{POSITIONS.replace('50', '-1')}\ny = RotaryEmbedding (x, c, c, i)",
+     "float[1, 4, 2, 4] x, float[50, 2] c", 23):
+        "`i` has the element -1, but onnxruntime accepts no negative indices",
 }  # fmt: skip
 
 

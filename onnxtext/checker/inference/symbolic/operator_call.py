@@ -214,19 +214,24 @@ class OperatorCall:
         """Require the last dimension of an input to be `size`; messages call the size `name`."""
         self.equal(self.dim(index, -1), size, f"the last dimension of {{{index}}}", name)
 
-    def require_range(self, index: int, size: Extent, name: str, *, but: object = None) -> None:
+    def require_range(
+        self, index: int, size: Extent, name: str, *, but: object = None, negative: bool = True
+    ) -> None:
         """Require the known elements of an input, except `but`, to be indices of a dimension.
 
         `size` is the size of the dimension; messages call it `name`. Negative indices count from
-        the end.
+        the end. Warn about them if not `negative`: onnxruntime rejects them.
         """
         value = self.value(index)
         if value is None or not isinstance(size, int):
             return
-        for item in value.items:
-            if isinstance(item, int) and not -size <= item < size and item != but:
-                self.reject(f"{{{index}}} has the element {item}, but {name} is {size}")
-                return
+        items = [item for item in value.items if isinstance(item, int) and item != but]
+        wrong = [item for item in items if not -size <= item < size]
+        if wrong:
+            self.reject(f"{{{index}}} has the element {wrong[0]}, but {name} is {size}")
+        elif not negative and min(items, default=0) < 0:
+            problem = f"{{{index}}} has the element {min(items)}"
+            self.reject(f"{problem}, but onnxruntime accepts no negative indices", certain=False)
 
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
         """Require an input to have the shape `expected`; messages call an expected size `name`."""

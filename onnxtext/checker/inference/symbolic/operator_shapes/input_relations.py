@@ -189,7 +189,7 @@ def _rotary_embedding(call: OperatorCall) -> None:
             call.require_last(index, size // 2, f"half of {size_name}")
     if call.has_rank(3, 2):
         _require_positions(call, 3, positions)
-        call.require_range(3, call.dim(1, 0), "dimension 0 of {1}")
+        call.require_range(3, call.dim(1, 0), "dimension 0 of {1}", negative=False)
 
 
 def _require_positions(call: OperatorCall, index: int, positions: Extents) -> None:
