@@ -98,8 +98,8 @@ def attributes_of_unusual_nodes(subject: CheckedModel) -> list[tuple[ast.Node, i
     """Return all attributes of each node that has at least one odd attribute.
 
     An attribute is odd if it lacks a name or a type, or if its value is neither a number nor a list
-    of numbers. Most nodes have no odd attribute. Rules that need no operator schemas
-    can skip nodes without odd attributes.
+    of numbers. Most nodes have no odd attribute. Rules that need no operator schemas can skip nodes
+    without odd attributes.
 
     The result has one triple (node, index, attribute) for each attribute object. If several nodes
     share the object, `node` is the first of them. `index` is the 0-based index in

@@ -304,7 +304,10 @@ class ResolvedFields:
 
 
 def _with_fields(original: S, decoded: S, fields: Iterable[str]) -> S:
-    """Copy `original`, but take the protobuf fields named in `fields` from `decoded`."""
+    """Copy `original`, but take the protobuf fields in `fields` from `decoded`.
+
+    `fields` are keys of `_FIELDS`.
+    """
     result = replace(original)
     for name in [_FIELDS[field] for field in fields]:
         if hasattr(result, name):

@@ -148,7 +148,7 @@ def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
 
 
 def _chain(place: Place, name: str, trace: SymbolTrace) -> tuple[str, ...]:
-    """Return (note,): the note lists the values through which a size reaches a place.
+    """Return (note,): the note lists the values through which a size from an input reaches a place.
 
     Return () if there are fewer than two values.
     """

@@ -65,8 +65,9 @@ class SymbolicStep:
 
         `values` are the elements of small inputs, and `inferred` the output types that onnx
         inferred; both are None where unknown. Types that onnx does not infer follow from the schema
-        if the operator is in a schema file or in `ai.onnx.ml`. Missing
-        entries at the end of a result are unknown.
+        if the operator is in a schema file or in `ai.onnx.ml`.
+
+        Return (types, elements of small outputs); missing entries at the end are unknown.
         """
         if not signature.origin and (signature.domain not in DOMAINS or has_references(node)):
             return inferred, ()
