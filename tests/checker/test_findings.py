@@ -558,31 +558,38 @@ def test_errors_in_the_first_iteration_of_a_loop_are_found(nodes: str, expected:
     assert [item.code for item in errors(onnxtext.check(source))] == expected
 
 
-@pytest.mark.parametrize("nodes", ["next = Add (v, w)", "sum = Add (v, w)\n  next = Identity (v)"])
 @pytest.mark.parametrize(
-    ("count", "condition", "expected"),
+    "nodes",
     [
-        ("zero", "c", []),
-        ("negative", "c", []),
-        ("n", "zero", []),
-        ("", "zero", []),
-        ("n", "one", ["shape-mismatch"]),
-        ("one", "", ["shape-mismatch"]),
+        "next = Add (v, w)",
+        "sum = Add (v, w)\n  next = Identity (v)",
+        "odd = SpaceToDepth <blocksize = 2> (u)\n  next = Identity (v)",
+    ],
+)
+@pytest.mark.parametrize(
+    ("count", "condition", "found"),
+    [
+        ("zero", "c", False),
+        ("negative", "c", False),
+        ("n", "zero", False),
+        ("", "zero", False),
+        ("n", "one", True),
+        ("one", "", True),
     ],
 )
 def test_errors_in_a_loop_that_never_runs_are_ignored(
-    nodes: str, count: str, condition: str, expected: list[str]
+    nodes: str, count: str, condition: str, found: bool
 ) -> None:
     """onnx accepts these models, and onnxruntime runs them."""
     count, condition = count and f"n_{count}", condition and f"c_{condition}"
     source = text(
         LOOP.replace("NODES", nodes).replace("(n, c, x)", f"({count}, {condition}, x)"),
-        inputs="float[3] x, float[4] w, int64 n_n, bool c_c",
+        inputs="float[3] x, float[4] w, float[1, 1, 3, 4] u, int64 n_n, bool c_c",
         outputs="float[M] y",
         values="int64 n_zero = {0}, int64 n_negative = {-1}, int64 n_one = {1}, "
         "bool c_zero = {0}, bool c_one = {1},",
     )
-    assert [item.code for item in errors(onnxtext.check(source))] == expected
+    assert found == any(item.code == "shape-mismatch" for item in onnxtext.check(source))
 
 
 def test_errors_that_onnx_finds_in_a_loop_that_never_runs_are_kept() -> None:

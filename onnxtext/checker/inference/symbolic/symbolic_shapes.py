@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.control_flow_types import live_branch
+from onnxtext.checker.inference.control_flow_types import never_runs
 from onnxtext.checker.inference.environment import ValueEnvironment, known_values
 from onnxtext.checker.inference.onnx_errors import untyped_values, wrong_items
 from onnxtext.checker.inference.scope_walk import ScopeWalk
@@ -274,16 +274,16 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment
     ) -> Results:
         outputs: list[Results] = []
-        branches = node.op_type == "If"
-        live = live_branch(node, environment.value(node.inputs[0])) if node.inputs else None
-        for body in scope.children[index]:
-            if live not in (None, body.attribute):
-                continue  # this branch never runs
+        branches, bodies = node.op_type == "If", scope.children[index]
+        conditions = [environment.value(name) for name in node.inputs[:2]]
+        for body in bodies:
+            if never_runs(node, body, conditions):
+                continue
             instance = environment.instance if branches else self._new_instance()
             sizes = SizeEquations(environment.sizes)
             inner = self._scope(body, (), environment, (), sizes, instance)
             outputs.append(inner.results(body))
-        if branches and len(outputs) == 1 and live is not None:
+        if branches and len(outputs) == 1 < len(bodies):
             return outputs[0]
         if not branches or len(outputs) != 2:
             return (), ()
