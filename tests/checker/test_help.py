@@ -79,7 +79,7 @@ def test_every_finding_has_help_and_names_its_rule(directory: Path) -> None:
             assert item.help, (name, item)
             assert not item.help.endswith("."), item.help
             if item.code != "unused-suppression":
-                assert item.notes[-1].startswith("rule: "), item
+                assert item.notes[-1] == rules()[item.code].note, item
         if name == "unused-suppression":
             continue
         for item in onnxtext.check(onnxtext.to_binary(model), base_dir=directory):
