@@ -16,6 +16,7 @@ from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.shape_inference import CompleteInference
+from onnxtext.checker.inference.type_merging import without_shape
 from onnxtext.checker.isolation.inference_client import Answers, InferenceClient
 
 T = TypeVar("T")
@@ -137,7 +138,7 @@ class _ShapeStripper:
         return self._remember(copy, scope)
 
     def _value(self, value: ValueInfo, *, keeps: bool = False) -> ValueInfo:
-        type = value.type if keeps else _without_shape(value.type)
+        type = value.type if keeps else without_shape(value.type)
         return self._remember(replace(value, type=type), value)
 
     def _node(self, node: Node) -> Node:
@@ -146,7 +147,7 @@ class _ShapeStripper:
             attributes = tuple(map(self._attribute, attributes))
         if not node.output_types and attributes is node.attributes:
             return node
-        types = tuple(map(_without_shape, node.output_types))
+        types = tuple(map(without_shape, node.output_types))
         return self._remember(replace(node, output_types=types, attributes=attributes), node)
 
     def _attribute(self, attribute: Attribute) -> Attribute:
@@ -160,10 +161,6 @@ class _ShapeStripper:
     def _remember(self, copy: T, original: T) -> T:
         self._originals[id(copy)] = original
         return copy
-
-
-def _without_shape(type: Type | None) -> Type | None:
-    return replace(type, shape=None) if isinstance(type, TensorType) else type
 
 
 def with_value(dim: Dim, value: int | str | None) -> Dim:

@@ -145,6 +145,13 @@ def test_a_shape_that_something_else_uses_is_not_changed(nodes: str, outputs: st
     assert against
 
 
+def test_declared_types_of_sequences_do_not_determine_sizes() -> None:
+    nodes = "seq(float[2, 3]) s = SequenceConstruct (x)\na = SequenceAt (s, i)\ny = Relu (a)"
+    result, _, against = symbolic(model(nodes, "int64 i = {0}, float[2, 3] a"))
+    assert "float[n, 3] a" in result
+    assert len(against) == 1
+
+
 def test_several_inputs_get_the_same_symbol() -> None:
     text = model("y = Concat <axis = 1> (x, z)", inputs="float[2, 3] x, float[2, 1] z")
     assert symbolic(text)[2]
