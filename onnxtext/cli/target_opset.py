@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
 
@@ -29,7 +30,7 @@ def read_targets(
         domain, _, version = value.rpartition("=")
         if not (version.isascii() and version.isdigit() and len(version) < 10):
             raise click.BadParameter(f"{value!r} is neither a version nor DOMAIN=VERSION.")
-        result["" if domain == "ai.onnx" else domain] = int(version)
+        result[plain_domain(domain)] = int(version)
     return result
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from onnxtext.ast.compact_form.list_order import keep_names
 from onnxtext.ast.metadata_decorators import Pairs, decorator_entries
 from onnxtext.ast.model import Graph, Model, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import function_key, plain_domain
+from onnxtext.checker.context.checked_model import function_key
 from onnxtext.editing.errors import quoted_names, refused_edit_error, unknown_name_error
 from onnxtext.show_model.paths_between_values import DataFlow, types_of, types_of_nodes, used_values
 

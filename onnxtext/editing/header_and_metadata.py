@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeVar, get_args
 
 from onnxtext.ast.compact_form.list_order import DECORATOR
 from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import check_integer, check_name, refused_edit_error
 

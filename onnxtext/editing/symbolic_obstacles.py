@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Model, Node
-from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import used_names
 from onnxtext.checker.isolation.inference_client import Answers

@@ -7,13 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    FunctionKey,
-    function_key,
-    plain_domain,
-)
+from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, function_key
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import imported_opsets
 from onnxtext.checker.context.signatures import Schemas, Signature, schema_of

@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeVar
 
 from onnxtext.ast.map_names import Scope
 from onnxtext.ast.model import Model, Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
+from onnxtext.checker.context.checked_model import FunctionKey, function_key
 
 ScopeKey = FunctionKey | None
 """The key of a function, or None for the main graph."""

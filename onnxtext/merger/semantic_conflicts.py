@@ -11,13 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from onnxtext.ast.model import Model
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    FunctionKey,
-    Options,
-    function_key,
-    plain_domain,
-)
+from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, Options, function_key
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names, without_owner_names
 from onnxtext.checker.engine.sort_nodes import topological_order

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.merger.reordered_parameters import operator_key
 from onnxtext.merger.texts.match_items import ABSENT, node_match_rules, pair_items
 from onnxtext.merger.texts.moved_nodes import NodeRules

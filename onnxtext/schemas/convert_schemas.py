@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from onnxtext.ast.model import OpsetImport
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.schemas import FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import Type
@@ -40,7 +41,7 @@ def convert_schema(schema: Any) -> OperatorSchema:
     """Convert a schema object of onnx or onnxruntime to an `OperatorSchema`."""
     result = OperatorSchema(
         schema.name,
-        "" if schema.domain == "ai.onnx" else schema.domain,
+        plain_domain(schema.domain),
         max(schema.since_version, 1),
         "" if schema.deprecated else None,
         summary(schema.doc),

@@ -16,6 +16,7 @@ from onnxtext.ast.compact_form.list_order import (
     value_info_entries,
 )
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.ast.visit import attribute_graphs, rich_lists
@@ -301,11 +302,6 @@ def _declaration(value: ValueInfo) -> ValueInfo:
     if isinstance(value.data, SparseTensor) and not isinstance(type, SparseTensorType):
         type = SparseTensorType(value.data.values.type.element, value.data.dims)
     return ValueInfo(value.name, type, at=value.at)
-
-
-def plain_domain(domain: str | None) -> str:
-    """Normalize a domain: return `""` for the standard domain, written as None or `ai.onnx`."""
-    return "" if domain is None or domain == "ai.onnx" else domain
 
 
 def function_key(function: Graph | Function) -> FunctionKey:

@@ -6,12 +6,8 @@ from __future__ import annotations
 from functools import cache, partial
 
 from onnxtext.ast.model import Fragment
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    Options,
-    cache_in_memo,
-    plain_domain,
-)
+from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import OperatorTable, Signature
 

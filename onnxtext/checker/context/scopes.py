@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Literal
 
 from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.quick_dataclass import dataclass
@@ -34,7 +35,7 @@ def imported_opsets(imports: Iterable[OpsetImport]) -> Opsets:
     """
     versions: Opsets = {}
     for item in imports:
-        domain = "" if item.domain in (None, "ai.onnx") else str(item.domain)
+        domain = plain_domain(item.domain)
         versions[domain] = max(item.version, versions.get(domain, item.version))
     return versions
 

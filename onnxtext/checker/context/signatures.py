@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from onnxtext.ast.qualified_names import qualified_name
+from onnxtext.ast.qualified_names import plain_domain, qualified_name
 from onnxtext.checker.isolation.onnx_module import onnx_native_module
 from onnxtext.quick_dataclass import dataclass
 
@@ -264,7 +264,7 @@ class Schemas:
 def newest_versions() -> dict[str, int]:
     """Return the newest version of each operator set that the installed onnx has."""
     version_map = onnx_native_module().defs.schema_version_map()
-    return {"" if domain == "ai.onnx" else domain: pair[1] for domain, pair in version_map.items()}
+    return {plain_domain(domain): pair[1] for domain, pair in version_map.items()}
 
 
 @cache
@@ -272,10 +272,7 @@ def _operators() -> Operators:
     """Return the operators of the installed onnx."""
     schemas = onnx_native_module().defs.get_all_schemas_with_history()
     return _histories(
-        [
-            ("" if item.domain == "ai.onnx" else item.domain, item.name, item.since_version)
-            for item in schemas
-        ]
+        [(plain_domain(item.domain), item.name, item.since_version) for item in schemas]
     )
 
 

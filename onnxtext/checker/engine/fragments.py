@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext.ast.model import Fragment, Function
-from onnxtext.checker.context.checked_model import CheckedModel, Options, plain_domain
+from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.signatures import Schemas, newest_versions
 from onnxtext.checker.engine.select_rules import run_enabled_rules

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.context.finding import quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.explain_type.determining_sizes import (

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Attribute, Reference
-from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, did_you_mean, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule

@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from onnxtext.ast.model import Function, Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    FunctionKey,
-    function_key,
-    plain_domain,
-)
+from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, function_key
 from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.qualified_names import qualified_name
-from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo, plain_domain
+from onnxtext.ast.qualified_names import plain_domain, qualified_name
+from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.finding import (
     Finding,
     Place,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Model
-from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
+from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote, truncate
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope

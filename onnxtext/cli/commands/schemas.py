@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.ast.qualified_names import plain_domain, qualified_name
 from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.commands.check import report_findings
 from onnxtext.cli.load_settings import load_project
@@ -175,8 +176,8 @@ def list_(domain: str | None, files: tuple[str, ...], reporter: Reporter) -> Non
                 shown = name or "ai.onnx"
                 print_to_stdout(f"{shown} {version}: {operators}, from {', '.join(origins)}")
         else:
-            plain_domain = "" if domain == "ai.onnx" else domain
-            names = schemas.names(plain_domain)
+            domain = plain_domain(domain)
+            names = schemas.names(domain)
             if not names:
                 raise CommandError(
                     "unknown-operator",
@@ -184,7 +185,7 @@ def list_(domain: str | None, files: tuple[str, ...], reporter: Reporter) -> Non
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):
-                print_to_stdout(f"{plain_domain}.{name}" if plain_domain else name)
+                print_to_stdout(qualified_name(domain, name))
 
 
 @command.command("show")
@@ -200,7 +201,7 @@ def show(operator: str, files: tuple[str, ...], reporter: Reporter) -> None:
 
         schemas = _known_schemas(files)
         domain, _, name = operator.rpartition(".")
-        domain = "" if domain == "ai.onnx" else domain
+        domain = plain_domain(domain)
         signatures = [schemas.find(domain, name, since) for since in schemas.history(domain, name)]
         if not signatures:
             help = "`onnxtext schemas list DOMAIN` shows the operators of a domain"

@@ -8,10 +8,10 @@ from typing import Any
 
 from onnxtext.ast.map_names import map_all_names
 from onnxtext.ast.model import Fragment, Function, Graph, Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Attribute, Reference
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import list_graphs
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Signature, schema_of
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.make_tensors import make_attribute

@@ -6,14 +6,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from onnxtext.ast.model import Function, Model, Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Float32, Reference, Tensor
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    FunctionKey,
-    function_key,
-    plain_domain,
-)
+from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, function_key
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
@@ -202,7 +198,7 @@ class ModelFacts:
             value = owner.given[name]
             return self._read(value.type, value.data)
         node = owner.nodes[position]
-        if node.op_type != "Constant" or node.domain not in (None, "", "ai.onnx"):
+        if node.op_type != "Constant" or plain_domain(node.domain):
             return None
         return self.constant_node(node)
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
-from onnxtext.checker.context.checked_model import CheckedModel, plain_domain
+from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import nested_graphs, walk_nodes
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.checker.inference.type_variables import bind_type_variables

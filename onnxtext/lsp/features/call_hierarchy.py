@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 
-from onnxtext.checker.context.checked_model import FunctionKey, function_key, plain_domain
+from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import FunctionKey, function_key
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document

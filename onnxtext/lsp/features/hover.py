@@ -9,8 +9,8 @@ from typing import Any
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.cursor import CursorTarget, target_at

@@ -16,8 +16,8 @@ from lsprotocol import types as t
 from pygls.capabilities import get_capability
 
 from onnxtext.ast.model import Model, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import TensorType
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_tables import use_tables

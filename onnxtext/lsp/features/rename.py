@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Node
-from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.navigation import Cursor, occurrences

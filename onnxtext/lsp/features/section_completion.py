@@ -10,8 +10,8 @@ from typing import Any
 from lsprotocol import types as t
 
 from onnxtext.ast.compact_form.list_order import PARTS
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.section_paths import PathStep
-from onnxtext.checker.context.checked_model import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.rules.quantization_annotations import KEYS as ANNOTATION_KEYS
 from onnxtext.lsp.features.signature_help import newest_opsets
@@ -350,7 +350,7 @@ def _opset_imports(index: Index, context: Context, item: Item) -> Iterator[t.Com
     """Yield the newest versions of all operator sets or, after `"domain":`, all versions of one."""
     newest = newest_opsets(index.schemas)
     if context.key is not None:
-        domain = "" if context.key == "ai.onnx" else context.key
+        domain = plain_domain(context.key)
         for version in range(newest.get(domain, 1), 0, -1):
             yield _version(item, version)
         return

@@ -6,7 +6,7 @@ from __future__ import annotations
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Function
-from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.lsp.index.completion_context import Context, context_at

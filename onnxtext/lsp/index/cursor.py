@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import section_owner

@@ -13,13 +13,9 @@ from operator import attrgetter
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Reference
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    FunctionKey,
-    Options,
-    plain_domain,
-)
+from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, Options
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.section_paths import PathStep
-from onnxtext.checker.context.checked_model import FunctionKey, plain_domain
+from onnxtext.checker.context.checked_model import FunctionKey
 from onnxtext.source import Span
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.strings import name_of

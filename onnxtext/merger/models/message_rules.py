@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from onnxtext.ast.byte_strings import to_text
-from onnxtext.checker.context.checked_model import plain_domain
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.merger.renames import NodeMeaning
 from onnxtext.merger.texts.moved_nodes import NodeRules
 from onnxtext.wire.reader import read_fields

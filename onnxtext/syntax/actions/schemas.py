@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.records import Decorator, Number
 from onnxtext.ast.schemas import ANY, FormalAttribute, FormalValue, OperatorSchema, SchemaFile
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
@@ -99,8 +100,7 @@ def signature(
         body=nodes,
     )
     result.at = offset
-    if result.domain == "ai.onnx":
-        result.domain = ""
+    result.domain = plain_domain(result.domain)
     arguments = _arguments(decorators, {"doc", "since", "deprecated"}, "a signature")
     result.doc = _text(arguments, "doc")
     if "deprecated" in arguments:

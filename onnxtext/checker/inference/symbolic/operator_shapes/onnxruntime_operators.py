@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.inference.symbolic.operator_call import (
     OperatorCall,
     Shapes,
@@ -52,7 +53,7 @@ def has_rule(domain: str | None, name: str) -> bool:
     """Whether this module has an inference function for an operator."""
     if domain == DOMAIN:
         return name in SHAPES
-    return name in _AMONG_STANDARD and domain in (None, "", "ai.onnx")
+    return name in _AMONG_STANDARD and not plain_domain(domain)
 
 
 def _standard(name: str, *indices: int) -> ShapeFunction:
