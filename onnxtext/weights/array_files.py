@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from onnxtext.ast.tensors_and_attributes import DataFile
 from onnxtext.ast.types import TensorType
@@ -18,8 +19,18 @@ from onnxtext.tensor.blobs import UNREADABLE, BlobError
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
+from onnxtext.weights.safe_paths import (
+    FileParts,
+    PathError,
+    blob_errors,
+    open_regular,
+    resolve_inside,
+    view_parts,
+)
 from onnxtext.weights.statistics import NUMPY_CODES
+
+if TYPE_CHECKING:
+    from onnxtext.weights.safetensors_file import SafetensorsFile
 
 MISMATCH = "data-file-mismatch"
 
@@ -37,13 +48,19 @@ _SAFETENSORS = {
 _MAX_HEADER_LENGTH = 1 << 16
 
 
-def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | memoryview:
+def read_array(
+    base: Path | None,
+    file: DataFile,
+    type: TensorType,
+    open_safetensors: Callable[[Path], SafetensorsFile],
+) -> bytes | memoryview:
     """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
 
     Args:
         base: the directory of the text; None if unknown.
         file: the reference in the text.
         type: the declared type, which the array must have.
+        open_safetensors: opens a safetensors file, or returns the file that it opened before.
 
     Raises:
         BlobError: `base` is None, the file cannot be read or is outside of `base`, or it lacks the
@@ -59,18 +76,17 @@ def read_array(base: Path | None, file: DataFile, type: TensorType) -> bytes | m
     shape = type.integer_dims
     with blob_errors(array_name, file.path):
         path = resolve_inside(base, file.path)
-        view = view_file(path)
         if file.path.lower().endswith(".safetensors"):
-            return _from_safetensors(path, file, type, shape, array_name)
+            return _from_safetensors(open_safetensors(path), file, type, shape, array_name)
         if file.entry is None:
-            return _from_npy(view, type, shape, array_name)
+            return _from_npy(view_parts(path), type, shape, array_name)
         return _from_npz(path, file.entry, type, shape, array_name)
 
 
 def _from_npy(
-    view: memoryview, type: TensorType, shape: tuple[int, ...], array_name: str
+    view: memoryview | FileParts, type: TensorType, shape: tuple[int, ...], array_name: str
 ) -> bytes | memoryview:
-    """Return the elements of a mapped `.npy` file; copy them only to change byte or axis order."""
+    """Return the elements of a `.npy` file."""
     head = io.BytesIO(bytes(view[:_MAX_HEADER_LENGTH]))
     fortran, dtype = _header(head, type, shape, array_name)
     size = count_elements(shape) * dtype.itemsize
@@ -83,7 +99,7 @@ def _from_npz(
 ) -> bytes | memoryview:
     """Return the elements of an array in a `.npz` archive."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as source, zipfile.ZipFile(source) as archive:
             member = entry if entry in archive.namelist() else entry + ".npy"
             if member not in archive.namelist():
                 available = ", ".join(
@@ -96,7 +112,7 @@ def _from_npz(
                 size = count_elements(shape) * dtype.itemsize
                 data = head.read()[:size]
                 data += file.read(max(size - len(data), 0))
-    except (BlobError, OSError):
+    except (BlobError, PathError, OSError):
         raise
     except Exception as error:  # zipfile and its decompressors raise errors of many classes
         raise BlobError(f"{array_name} cannot be read: {error}", UNREADABLE) from None
@@ -159,25 +175,27 @@ def _to_row_major(
 
 
 def _from_safetensors(
-    path: Path, file: DataFile, type: TensorType, shape: tuple[int, ...], array_name: str
+    opened: SafetensorsFile,
+    file: DataFile,
+    type: TensorType,
+    shape: tuple[int, ...],
+    array_name: str,
 ) -> memoryview:
-    from onnxtext.weights.safetensors_file import open_safetensors
-
-    tensors, _ = open_safetensors(path)
-    entry = tensors.get(file.entry or "")
+    entry = opened.tensors.get(file.entry or "")
     if entry is None:
-        available = ", ".join(list(tensors)[:20])
+        available = ", ".join(list(opened.tensors)[:20])
         raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
-    kind, held_shape, data = entry
+    kind, held_shape, part = entry
     if kind != _SAFETENSORS.get(type.element):
         message = f"{array_name} has the type {kind}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
     _check_shape(held_shape, shape, array_name)
     expected = raw_size(ELEMENTS[type.element], count_elements(shape))
-    if len(data) != expected:
+    size = part.stop - part.start
+    if size != expected:
         raise BlobError(
-            f"{array_name} has {count_noun(len(data), 'byte')}, but the tensor's type and shape "
+            f"{array_name} has {count_noun(size, 'byte')}, but the tensor's type and shape "
             f"need {expected:,}",
             MISMATCH,
         )
-    return data
+    return opened.view[part]

@@ -48,6 +48,9 @@ UNSAFE = "external-path-unsafe"
 RANGE = "external-range-invalid"
 CHECKSUM = "external-checksum"
 
+_BLOCK = 1 << 20
+"""Number of bytes that are read at once to compute a checksum."""
+
 Data = bytes | memoryview
 
 
@@ -246,7 +249,10 @@ class Embedder(_DataMover):
         """Raise a `BlobError` unless a file has the SHA-1 `checksum`; remember verified files."""
         if (location, checksum) in self._checked:
             return
-        actual = hashlib.sha1(file[:], usedforsecurity=False).hexdigest()
+        sha1 = hashlib.sha1(usedforsecurity=False)
+        for start in range(0, len(file), _BLOCK):
+            sha1.update(file[start : start + _BLOCK])
+        actual = sha1.hexdigest()
         if actual != checksum.lower():
             message = (
                 f"{subject}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"

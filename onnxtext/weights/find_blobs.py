@@ -16,6 +16,7 @@ from onnxtext.tensor.blobs import BlobError, unknown_blob_error
 from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
 
 if TYPE_CHECKING:
+    from onnxtext.weights.safetensors_file import SafetensorsFile
     from onnxtext.weights.store import Store
 
 MISSING = "weights-missing"
@@ -41,7 +42,7 @@ class BlobReader:
         self._places = places
         self._known: dict[str, memoryview] = {}
         self._stores: dict[str, Store] = {}
-        self._files: dict[Path, dict[str, memoryview]] = {}
+        self._files: dict[Path, SafetensorsFile] = {}
 
     @classmethod
     def of(cls, model: Model, base_dir: str | os.PathLike[str] | None) -> BlobReader:
@@ -95,10 +96,12 @@ class BlobReader:
         """
         assert self.base is not None
         path = resolve_inside(self.base, place.path)
-        blobs: dict[str, memoryview] = {}
+        file = None
         if place.kind == "safetensors":
-            blobs = self._blobs_in_file(path)
-            matches = [name for name in blobs if name.startswith(digest)]
+            if path not in self._files and not path.exists():
+                return None
+            file = self._open_safetensors(path)
+            matches = [name for name in file.blobs if name.startswith(digest)]
         else:
             from onnxtext.weights.store import Store
 
@@ -108,22 +111,22 @@ class BlobReader:
         if len(matches) > 1:
             raise BlobError(f"{len(matches)} blobs in {path} begin with {digest}", AMBIGUOUS)
         (name,) = matches
-        if place.kind != "safetensors":
+        if file is not None:
+            data = file.data(file.blobs[name])
+        else:
             path = resolve_inside(path, name)
-            blobs = {name: view_file(path)}
-        verify_digest(blobs[name], name, f"in {path}")
-        return blobs[name]
+            data = view_file(path)
+        verify_digest(data, name, f"in {path}")
+        return data
 
-    def _blobs_in_file(self, path: Path) -> dict[str, memoryview]:
-        """Map digests to the blobs in a safetensors file; return {} if the file is missing."""
-        blobs = self._files.get(path)
-        if blobs is None:
-            from onnxtext.weights.safetensors_file import read_safetensors
+    def _open_safetensors(self, path: Path) -> SafetensorsFile:
+        """Open a safetensors file, or return the file that was opened before."""
+        file = self._files.get(path)
+        if file is None:
+            from onnxtext.weights.safetensors_file import open_safetensors
 
-            if not path.exists():
-                return {}
-            blobs = self._files[path] = read_safetensors(path)
-        return blobs
+            file = self._files[path] = open_safetensors(path)
+        return file
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:
         """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
@@ -133,7 +136,7 @@ class BlobReader:
         """
         from onnxtext.weights.array_files import read_array
 
-        return read_array(self.base, file, type)
+        return read_array(self.base, file, type, self._open_safetensors)
 
 
 def verify_digest(data: memoryview, digest: str, location: str) -> None:

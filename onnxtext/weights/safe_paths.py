@@ -19,6 +19,10 @@ from onnxtext.tensor.blobs import UNREADABLE, BlobError
 MIN_MAPPED_BYTES = 1 << 16
 """Files of at least this many bytes are mapped; smaller files are read."""
 
+_FLAGS = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY")
+)
+
 
 class PathError(ValueError):
     """A path is invalid, leads out of its directory, or does not name a regular file."""
@@ -82,7 +86,7 @@ def view_file(path: Path) -> memoryview:
         PathError: the file is a link, a directory, a device or a pipe.
         OSError: the file cannot be read.
     """
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         if _is_mapped(file):
             try:
                 return memoryview(map_file(file, path))
@@ -102,42 +106,59 @@ def view_parts(path: Path) -> memoryview | FileParts:
         PathError: the file is a link, a directory, a device or a pipe.
         OSError: the file cannot be read.
     """
-    with _open_regular(path) as file:
-        mapped = _is_mapped(file)
-    return view_file(path) if mapped else FileParts(path)
+    with open_regular(path) as file:
+        if not _is_mapped(file):
+            return FileParts(path, os.fstat(file.fileno()))
+    return view_file(path)
 
 
 class FileParts:
-    """A regular file whose slices are read from the file; its content must not change meanwhile."""
+    """A regular file whose slices are read when they are needed.
 
-    def __init__(self, path: Path) -> None:
-        """Create a view of the file that has this path now."""
+    If the file changes or is replaced after the view was created, reading a slice fails.
+    """
+
+    def __init__(self, path: Path, status: os.stat_result) -> None:
+        """Create a view of the file with this path and status."""
         self._path = path
-        self._status = path.lstat()
+        self._status = status
 
     def __len__(self) -> int:
         return self._status.st_size
 
     def __getitem__(self, part: slice) -> memoryview:
-        """Return the bytes of a part of the file.
+        """Return the bytes of a part of the file; `part` must not have a step.
 
         Raises:
             OSError: the file cannot be read, or has changed since the view was created.
         """
+        if part.step is not None:
+            raise ValueError("a part of a file has no step")
         start, stop, _ = part.indices(len(self))
-        with _open_regular(self._path) as file:
-            file.seek(start)
-            data = file.read(stop - start)
-            check_unchanged(self._path, self._status, os.fstat(file.fileno()))
+        # Descriptors are faster than file objects: a file can have many small tensors. Descriptors
+        # that stay open could become too many: each tensor can have a file of its own.
+        descriptor = os.open(self._path, _FLAGS)
+        try:
+            os.lseek(descriptor, start, os.SEEK_SET)
+            data = os.read(descriptor, max(stop - start, 0))
+            while rest := os.read(descriptor, max(stop - start - len(data), 0)):
+                data += rest  # the system reads at most 2 GiB at once
+            check_unchanged(self._path, self._status, os.fstat(descriptor))
+        finally:
+            os.close(descriptor)
         return memoryview(data)
 
 
-def _open_regular(path: Path) -> BinaryIO:
-    """Open a regular file for reading, and follow no link."""
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading, and follow no link.
+
+    Raises:
+        PathError: the file is a link, a directory, a device or a pipe.
+        OSError: the file cannot be opened.
+    """
     if not stat.S_ISREG(path.lstat().st_mode):
         raise PathError(f"{path} is not a regular file")
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    return os.fdopen(os.open(path, flags | getattr(os, "O_NOFOLLOW", 0)), "rb")
+    return os.fdopen(os.open(path, _FLAGS), "rb")
 
 
 def _is_mapped(file: BinaryIO) -> bool:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from onnxtext.ast.visit import walk_graphs
 from onnxtext.io.files import replace_path
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.weights.safe_paths import view_file
+from onnxtext.weights.safe_paths import FileParts, view_parts
 from onnxtext.weights.statistics import NUMPY_CODES
 
 _DTYPES = NUMPY_CODES | {"bool": "b1"}
@@ -141,28 +142,31 @@ def _can_be_key(name: str) -> bool:
     return name not in ("", "__metadata__")
 
 
-def read_safetensors(path: Path) -> dict[str, memoryview]:
-    """Map digests to the bytes of the blobs in a file; do not copy or verify the bytes.
+@dataclass(frozen=True, slots=True)
+class SafetensorsFile:
+    """A safetensors file whose data is read when it is needed.
 
-    Raises:
-        BlobError: the library is not installed, or rejects the file.
-        OSError: the file cannot be read.
-        PathError: the file is not a regular file.
+    Attributes:
+        tensors: maps names to (type, shape, part of `view` with the bytes) of tensors.
+        blobs: maps the digests of blobs to the names of their tensors.
+        view: the bytes of the file.
     """
-    tensors, metadata = open_safetensors(path)
-    return {
-        key.removeprefix(_PREFIX): tensors[name][2]
-        for key, name in metadata.items()
-        if key.startswith(_PREFIX) and name in tensors
-    }
+
+    tensors: dict[str, tuple[str, tuple[int, ...], slice]]
+    blobs: dict[str, str]
+    view: memoryview | FileParts
+
+    def data(self, name: str) -> memoryview:
+        """Return the bytes of a tensor, without verifying a digest.
+
+        Raises:
+            OSError: the file cannot be read, or has changed since it was opened.
+        """
+        return self.view[self.tensors[name][2]]
 
 
-def open_safetensors(
-    path: Path,
-) -> tuple[dict[str, tuple[str, tuple[int, ...], memoryview]], dict[str, str]]:
-    """Return (type, shape and bytes of each tensor in a safetensors file, metadata of the file).
-
-    The library validates the file. The bytes are views of the file, so nothing is copied.
+def open_safetensors(path: Path) -> SafetensorsFile:
+    """Open a safetensors file, which the library validates, and read its header.
 
     Raises:
         BlobError: the library is not installed, or rejects the file.
@@ -173,7 +177,7 @@ def open_safetensors(
         from safetensors import SafetensorError, safe_open
     except ImportError:
         raise SafetensorsMissing from None
-    view = view_file(path)  # first, because it rejects pipes and devices
+    view = view_parts(path)  # first, because it rejects pipes and devices
     try:
         with safe_open(path, "numpy"):
             pass
@@ -186,6 +190,11 @@ def open_safetensors(
     tensors = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]
-        data = view[start + begin : start + end]
-        tensors[name] = (entry["dtype"], tuple(entry["shape"]), data)
-    return tensors, metadata
+        part = slice(start + begin, start + end)
+        tensors[name] = (entry["dtype"], tuple(entry["shape"]), part)
+    blobs = {
+        key.removeprefix(_PREFIX): name
+        for key, name in metadata.items()
+        if key.startswith(_PREFIX) and name in tensors
+    }
+    return SafetensorsFile(tensors, blobs, view)

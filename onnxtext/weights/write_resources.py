@@ -66,14 +66,15 @@ class WeightFiles:
 
     def _blobs_in(self, target: Path) -> dict[str, memoryview]:
         """Map digests to the blobs in a safetensors file; {} if it is missing or unreadable."""
-        from onnxtext.weights.safetensors_file import read_safetensors
+        from onnxtext.weights.safetensors_file import open_safetensors
 
         if not target.exists():
             return {}
         try:
-            return read_safetensors(target)
+            file = open_safetensors(target)
         except BlobError:
             return {}
+        return {digest: file.data(name) for digest, name in file.blobs.items()}
 
     def write(self, written: OnWritten | None = None, check: Callable[[], object] = int) -> None:
         """Write the blobs that the destination lacks, and keep all blobs that it already has.

@@ -178,6 +178,22 @@ def test_external_data_that_changes_while_a_python_program_reads_it_is_an_error(
     path.write_bytes(bytes(range(16)))
     parts = view_parts(path)
     assert (len(parts), bytes(parts[4:6]), bytes(parts[:])) == (16, b"\4\5", bytes(range(16)))
+    assert bytes(parts[6:4]) == bytes(parts[20:]) == b""
+    with pytest.raises(ValueError, match="has no step"):
+        parts[::2]
     os.utime(path, ns=(0, 0))
+    with pytest.raises(OSError, match="it changed while it was being read"):
+        parts[4:6]
+
+
+def test_external_data_that_is_replaced_while_a_python_program_reads_it_is_an_error(
+    tmp_path: Path,
+) -> None:
+    path, other = tmp_path / "w.bin", tmp_path / "other.bin"
+    for file in (path, other):
+        file.write_bytes(bytes(16))
+        os.utime(file, ns=(0, 0))
+    parts = view_parts(path)
+    other.replace(path)
     with pytest.raises(OSError, match="it changed while it was being read"):
         parts[4:6]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of the files of weights the Python API reads."""
+
+from __future__ import annotations
+
+import hashlib
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
+import pytest
+from safetensors.numpy import save_file
+
+import onnxtext
+from onnxtext.ast.model import Model
+from onnxtext.ast.tensors_and_attributes import RawData
+from onnxtext.io import files
+from onnxtext.proto.decode.lift import lift_model
+from onnxtext.weights.external_data import embed_external
+
+COUNT = 24
+ARRAYS = {
+    f"w{seed}": np.random.default_rng(seed).standard_normal(1 << 15, dtype=np.float32)
+    for seed in range(COUNT)
+}
+SIZE = sum(array.nbytes for array in ARRAYS.values())  # 3 MiB
+IO = Path("/proc/self/io")
+
+
+def model() -> onnx.ModelProto:
+    """A model with the arrays as its initializers."""
+    tensors = [nh.from_array(array, name) for name, array in ARRAYS.items()]
+    graph = oh.make_graph([], "g", [], [], tensors)
+    return oh.make_model(graph, ir_version=10, opset_imports=[oh.make_opsetid("", 20)])
+
+
+def write_text(kind: str, path: Path) -> None:
+    """Write a text whose arrays are in files of a kind beside it."""
+    if kind.startswith("weights "):
+        onnxtext.dump(model(), path, weights=kind.split()[1])  # type: ignore[arg-type]
+        return
+    if kind == "safetensors":
+        save_file(ARRAYS, path.parent / "w.safetensors")
+    elif kind == "npz":
+        np.savez(path.parent / "w.npz", **ARRAYS)  # type: ignore[arg-type]
+    for name, array in ARRAYS.items() if kind == "npy" else ():
+        np.save(path.parent / f"{name}.npy", array)
+    values = [
+        f'float[{array.size}] {name} = file"{name}.npy"'
+        if kind == "npy"
+        else f'float[{array.size}] {name} = file"w.{kind}#{name}"'
+        for name, array in ARRAYS.items()
+    ]
+    header = '<ir_version: 10, opset_import: ["": 20]>'
+    path.write_text(f"{header}\ng () => () <{', '.join(values)}> {{}}")
+
+
+def bytes_read() -> int:
+    """The number of bytes that this process has read from files so far."""
+    return int(IO.read_text().split()[1])
+
+
+def assert_reads_once(act: Callable[[], object], limit: int) -> None:
+    """Assert that a function reads the arrays once, and holds at most `limit` copies of them."""
+    assert files.before_mapping is None
+    act()  # import modules
+    before = bytes_read()
+    tracemalloc.start()
+    try:
+        act()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # The first 64 KiB of a `.npy` file are read twice.
+    assert bytes_read() - before < 2 * SIZE
+    assert peak < (limit + 0.5) * SIZE
+
+
+@pytest.mark.skipif(not IO.exists(), reason="only Linux counts the bytes that a process reads")
+@pytest.mark.parametrize(
+    "kind", ["npy", "npz", "safetensors", "weights store", "weights safetensors"]
+)
+def test_the_python_api_reads_each_array_once(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "m.onnxtxt"
+    write_text(kind, path)
+    found = onnx.load_from_string(onnxtext.to_binary(path.read_text(), base_dir=tmp_path))
+    for tensor in found.graph.initializer:
+        np.testing.assert_array_equal(nh.to_array(tensor), ARRAYS[tensor.name])
+    assert_reads_once(lambda: onnxtext.to_binary(path.read_text(), base_dir=tmp_path), 2)
+    assert_reads_once(lambda: onnxtext.check(path), 2)
+
+
+def with_external_data(directory: Path) -> Model:
+    """The model with its arrays and the SHA-1 of their file as external data."""
+    found = model()
+    onnx.save(found, directory / "m.onnx", save_as_external_data=True, location="w.bin")
+    found = onnx.load(directory / "m.onnx", load_external_data=False)
+    checksum = hashlib.sha1((directory / "w.bin").read_bytes()).hexdigest()
+    for tensor in found.graph.initializer:
+        tensor.external_data.add(key="checksum", value=checksum)
+    return lift_model(found.SerializeToString())
+
+
+@pytest.mark.skipif(not IO.exists(), reason="only Linux counts the bytes that a process reads")
+def test_the_python_api_reads_external_data_once_and_once_for_its_checksum(tmp_path: Path) -> None:
+    lifted = with_external_data(tmp_path)
+    before = bytes_read()
+    embed_external(lifted, tmp_path)
+    assert bytes_read() - before < 2.5 * SIZE
+    for value in lifted.graph.values:
+        assert isinstance(value.data, RawData)
+        assert value.data.data == ARRAYS[value.name].tobytes()
+
+
+def test_a_checksum_does_not_need_the_whole_file_in_memory(tmp_path: Path) -> None:
+    lifted = with_external_data(tmp_path)
+    del lifted.graph.values[1:]
+    tracemalloc.start()
+    try:
+        embed_external(lifted, tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 0.6 * SIZE
+    finally:
+        tracemalloc.stop()
