@@ -7,14 +7,18 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import onnxtext
 from onnxtext.lsp.server.check_document import Analysis, analyze
-from onnxtext.lsp.server.check_process import CheckJob, WorkerError
+from onnxtext.lsp.server.check_process import CheckJob, WorkerError, pack, read_message
 from onnxtext.lsp.server.check_scheduler import Checker
 from tests.lsp.documents import EXAMPLES, example, large
 
@@ -131,6 +135,27 @@ async def test_a_process_that_dies_is_replaced() -> None:
         _, number, result = await collected.next()
         assert number == 3
         assert isinstance(result, Analysis)
+
+
+async def test_files_of_weights_are_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "w.npy"
+    np.save(path, np.zeros(1 << 16, np.float32))
+    text = '<ir_version: 10, opset_import: [21]> g () => () <float[65536] w = file"w.npy"> {}'
+    program = """if True:
+        from onnxtext.lsp.server import check_process
+        from onnxtext.weights import safe_paths
+        old = safe_paths.map_file
+        safe_paths.map_file = lambda *given: (print("mapped", given[1].name), old(*given))[1]
+        check_process.main()
+    """
+    job = pack(CheckJob(text, "m", tmp_path))
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, input=job, capture_output=True, check=True)
+    # The process prints to standard error: its standard output is for messages.
+    assert b"mapped w.npy" in done.stderr
+    messages = BytesIO(done.stdout)
+    assert read_message(messages) == []
+    assert isinstance(read_message(messages), Analysis)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.onnxtxt")), ids=lambda path: path.stem)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from onnxtext.checker.isolation.inference_client import Answers
+from onnxtext.io import files
 from onnxtext.lsp.server.check_document import Analysis, Report, analyze
 
 _HEAD = 8
@@ -67,6 +68,8 @@ def main() -> None:
     writer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Output of libraries must not mix with messages.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    # Map files: if one is truncated, SIGBUS ends this process, and the server starts another.
+    files.before_mapping = int
     _warm_up()
     answers: Answers = {}  # a cache: most results recur in the next version
     with contextlib.suppress(EOFError):
