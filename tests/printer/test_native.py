@@ -437,6 +437,8 @@ def test_headers_print_the_same() -> None:
         function.attributes = chance.choice(((), ("alpha", "a b")))
         model.functions = [function]
         assert_same_text(model)
+        model.opset_imports, function.opset_imports = (), tuple(opsets)  # type: ignore[assignment]
+        assert_same_text(model)
 
 
 @pytest.mark.parametrize("decorator", ["set", "unset", "doc"])

@@ -152,7 +152,7 @@ cdef class Printer(NodePrinter):
             self.out._quoted(<str?>value)
         return self.out.character(c",")
 
-    cdef int _opsets(self, list opsets) except -1:
+    cdef int _opsets(self, opsets) except -1:
         """Print the entry `opset_import` of a header."""
         cdef Text out = self.out
         cdef Py_ssize_t mark
@@ -274,7 +274,7 @@ cdef class Printer(NodePrinter):
     cdef int _header(self, function) except -1:
         """Print the `<…>` header of a function, if it has entries."""
         cdef Text out = self.out
-        cdef list opsets = get(function, OF_FUNCTION.opset_imports)
+        opsets = get(function, OF_FUNCTION.opset_imports)
         domain, overload = get(function, OF_FUNCTION.domain), get(function, OF_FUNCTION.overload)
         doc_string = get(function, OF_FUNCTION.doc_string)
         cdef Py_ssize_t mark = out.position(), count = len(opsets) > 0

@@ -7,7 +7,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.string cimport memcmp, memcpy, memset
 
-from onnxtext._core.printer.numbers cimport POINT, Elements
+from onnxtext._core.printer.numbers cimport POINT
 from onnxtext._core.printer.values cimport is_plain_tensor
 from onnxtext._core.ast.slots cimport ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, get
 from onnxtext._core.printer.text cimport Text, characters, is_wide
