@@ -80,11 +80,16 @@ def _is_plain(attribute: Attribute) -> bool:
     return all(type(item) in PLAIN_VALUES for item in (value if type(value) is tuple else (value,)))
 
 
+INLINE_BYTES = 4096
+"""Attribute strings with more bytes than this become blobs."""
+
+
 def large_lists(nodes: Iterable[Node], max_elements: int) -> Sequence[tuple[Attribute, ...]]:
     """Return the lists of `attribute_lists` in which at least one attribute is not small.
 
-    The value of a small attribute is a number, a string of at most `max_elements` bytes, a tensor
-    with few elements (see `large_values`), or a list of at most `max_elements` such values.
+    The value of a small attribute is a number, a string of at most `max_elements` and at most
+    `INLINE_BYTES` bytes, a tensor with few elements (see `large_values`), or a list of at most
+    `max_elements` such values.
     """
     if core() == "native":
         module = core_module("ast.visit")
@@ -102,7 +107,9 @@ def _is_small(value: object, max_elements: int) -> bool:
         return len(value) <= max_elements and all(_is_small(item, max_elements) for item in value)
     if type(value) is Tensor:
         return _is_small_data(value.type, value.data, max_elements)
-    if type(value) is bytes or type(value) is Floats:
+    if type(value) is bytes:
+        return len(value) <= min(max_elements, INLINE_BYTES)
+    if type(value) is Floats:
         return len(value) <= max_elements
     return type(value) in PLAIN_VALUES
 

@@ -16,6 +16,7 @@ from onnxtext.ast.typed_blobs import (
     entry_count,
     required_entries,
 )
+from onnxtext.ast.visit import INLINE_BYTES
 from onnxtext.tensor.blobs import PRINTED_DIGITS
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS
@@ -23,10 +24,6 @@ from onnxtext.tensor.format_elements import is_splat
 
 INLINE_ELEMENTS = 32
 """By default, tensors and lists in attributes with more elements than this are large."""
-
-INLINE_BYTES = 4096
-"""Attribute strings with more bytes than this become blobs."""
-
 
 _LISTS = (ast.AttributeType.FLOATS, ast.AttributeType.INTS, ast.AttributeType.STRINGS)
 

@@ -11,8 +11,12 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import onnx.numpy_helper as nh
+import pytest
 
 import onnxtext
+from onnxtext.ast import visit
+from onnxtext.select_core import core
+from tests.running import using
 
 
 def from_binary(path: Path, *options: str) -> str:
@@ -28,6 +32,24 @@ def test_any_inline_limit_is_accepted(tmp_path: Path) -> None:
     assert "blob" in from_binary(path)
     for more in ((), ("--embed-external",)):
         assert "blob" not in from_binary(path, f"--inline-limit={10**20}", *more)
+
+
+@pytest.mark.parametrize("pure", [False, True])
+@pytest.mark.parametrize("tensor", [False, True])
+def test_a_large_inline_limit_moves_long_strings(pure: bool, tensor: bool) -> None:
+    long = "y" * 5000
+    short = "y" * 4096
+    beside = "t = float[4] [1, 2, 3, 4], " if tensor else ""
+    text = f"""
+        <ir_version: 10, opset_import: [21]> g () => () {{
+          z = A <{beside}s = "{long}", l = ["{long}"], k = "{short}"> ()
+        }}
+    """
+    with using("python" if pure else core(), visit):
+        printed = onnxtext.from_binary(onnxtext.to_binary(text), inline_limit=5000)
+    graph, _, _ = printed.partition("resources {")
+    assert long not in graph
+    assert short in graph
 
 
 def test_weights_and_inline_limit_decide_where_data_is(tmp_path: Path) -> None:

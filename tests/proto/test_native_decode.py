@@ -18,8 +18,13 @@ from onnxtext.ast import (
     Attribute,
     AttributeType,
     Float32,
+    Floats,
     Node,
+    RawData,
     Reference,
+    RepeatedList,
+    SparseTensor,
+    Tensor,
     visit,
 )  # fmt: skip
 from onnxtext.ast.compact_form import output_types
@@ -259,23 +264,40 @@ def test_types_of_outputs_give_the_same_tree(
 
 
 @pytest.mark.parametrize("name", shared_models()[::7])
-def test_both_cores_find_the_same_non_numeric_lists(name: str) -> None:
+def test_both_cores_find_the_same_attributes_and_tensors(name: str) -> None:
     model = lift.lift_model(shared_model(name))
     nodes = list(visit.walk_nodes(model))
+    small, large = [
+        Tensor(TensorType("float", (size,)), RawData(bytes(4 * size))) for size in (1, 33)
+    ]
+    sparse = SparseTensor((9,), small, Tensor(TensorType("int64", (1,)), RawData(bytes(8))))
+    plain = (1, b"s", b"s" * 5000, (1, 2), (b"s",), (b"s" * 5000,), Float32(0), None)
+    rich = (
+        Reference("r"), Floats(bytes(8)), RepeatedList((1,), 99), small, large, sparse,
+        (small, large), (sparse, small),
+    )  # fmt: skip
     odd = [
         Node("A", attributes=(Attribute(name, kind, value),))
         for name in ("a", "")
         for kind in (None, AttributeType.INT)
-        for value in (1, b"s", (1, 2), (b"s",), Float32(0), Reference("r"), None)
+        for value in (*plain, *rich)
     ]
     functions: list[Callable[[list[Node]], Sequence[tuple[Attribute, ...]]]] = [
-        partial(visit.large_lists, max_elements=size) for size in (-1, 0, 1, 2, 32, sys.maxsize)
+        partial(visit.large_lists, max_elements=size)
+        for size in (-1, 0, 1, 2, 32, 5000, sys.maxsize)
     ]
     for listed in [*functions, visit.rich_lists, visit.non_numeric_lists]:
         found = list(listed([*nodes, *odd]))
         with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
-    assert len(visit.non_numeric_lists(odd)) == 25
+    lists = [node.attributes for node in [*nodes, *odd]]
+    tensors = visit.tensors_in(lists)
+    assert {id(small), id(large), id(sparse.indices)} <= set(map(id, tensors))
+    with using("python", visit):
+        assert list(map(id, tensors)) == list(map(id, visit.tensors_in(lists)))
+    # With a type and a name, numbers are numeric: 1, (1, 2) and Float32(0).
+    numeric = 3
+    assert len(visit.non_numeric_lists(odd)) == len(odd) - numeric
 
 
 @pytest.mark.parametrize("name", shared_models()[::7])

@@ -8,8 +8,10 @@ from onnxtext._core.ast.slots cimport (
 
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, Reference, SparseTensor
+from onnxtext.ast.visit import INLINE_BYTES
 from onnxtext.tensor.element_types import ELEMENTS
 
+cdef Py_ssize_t MAX_BYTES = INLINE_BYTES
 cdef dict BITS = {name: element.bits for name, element in ELEMENTS.items()}
 
 
@@ -79,7 +81,9 @@ cdef bint is_small(value, Py_ssize_t most) except -1:
         return True
     if type(value) is TENSOR:
         return is_small_data(get(value, OF_TENSOR.type), get(value, OF_TENSOR.data), most)
-    if type(value) is bytes or type(value) is Floats:
+    if type(value) is bytes:
+        return len(<bytes>value) <= min(most, MAX_BYTES)
+    if type(value) is Floats:
         return len(value) <= most
     return type(value) in PLAIN_VALUES
 
