@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -104,13 +105,17 @@ def check_no_model_lost(inputs: Iterable[Path | None], output: Path | None, writ
         writer: what would overwrite the model, such as "the differences".
 
     Raises:
-        CommandError: the output is one of the inputs, or an existing file with a model's suffix.
+        CommandError: the output is one of the inputs, or an existing file with a model's suffix;
+            for a link, the suffix of its target counts, too.
     """
     check_not_overwritten(inputs, output, writer)
     suffixes = (BINARY_SUFFIX, *TEXT_SUFFIXES)
-    if output is not None and output.suffix.lower() in suffixes and output.is_file():
-        message = f"{output} is a model, which {writer} would overwrite"
-        raise CommandError("output-exists", message, help="name another output")
+    if output is None or not os.path.isfile(output):  # noqa: PTH113 - `is_file` raises OSError
+        return
+    for path in (output, Path(os.path.realpath(output))):
+        if path.suffix.lower() in suffixes:
+            message = f"{writer} would overwrite {path}, which has the suffix of a model"
+            raise CommandError("output-exists", message, help="name another output")
 
 
 def no_input_error() -> CommandError:

@@ -154,8 +154,24 @@ def test_the_diff_overwrites_no_model(files: Path, other: str) -> None:
     (files / other).write_bytes(b"some model")
     result = run("diff", "old.onnx", "new.onnx", "-o", other, cwd=files)
     assert result.status == 2
-    assert f"error[output-exists]: {other} is a model" in result.err
+    assert f"would overwrite {other}, which has the suffix of a model" in result.err
+    assert result.err.startswith("error[output-exists]: ")
     assert (files / other).read_bytes() == b"some model"
+
+
+def test_the_diff_overwrites_no_model_through_a_link(files: Path) -> None:
+    (files / "keep.onnx").write_bytes(b"some model")
+    (files / "page.html").symlink_to("keep.onnx")
+    result = run("diff", "old.onnx", "new.onnx", "-o", "page.html", cwd=files)
+    assert result.status == 2
+    assert "keep.onnx, which has the suffix of a model" in result.err
+    assert (files / "keep.onnx").read_bytes() == b"some model"
+
+
+def test_the_name_of_the_output_is_too_long(files: Path) -> None:
+    result = run("diff", "old.onnx", "new.onnx", "-o", "a" * 300 + ".onnx", cwd=files)
+    assert result.status == 2
+    assert result.err.startswith("error[cannot-write]: ")
 
 
 def test_a_full_disk_is_an_error(files: Path) -> None:
