@@ -95,7 +95,7 @@ def _categories(
     metavar="FILE",
     type=click.Path(),
     help="The file to write, replaced atomically, or - for standard output. Default: standard "
-    "output.",
+    "output. A file with the suffix of a model is not replaced.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Write nothing; only set the exit status.")
 @reporting_options

@@ -119,7 +119,7 @@ class _Finite(click.FloatRange):
     metavar="[NAME=]FILE",
     type=FileName(".npy"),
     help="Write an output to a .npy file. Without NAME: the output that FILE is named after, "
-    "or the only output.",
+    "or the only output. A file with the suffix of a model is not replaced.",
 )
 @click.option(
     "--compare",
