@@ -103,12 +103,13 @@ def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item
         paths: whether the items are names of files, which may be paths.
 
     Raises:
-        TypeError: the argument, or an item of it, is no name.
+        TypeError: the argument, or an item of it, is no name (or path, if `paths` is true).
     """
+    expected = "a name or path (a str or os.PathLike)" if paths else "a name (a str)"
     result = (items,) if isinstance(items, str | os.PathLike) else tuple(items)
     for item in result:
         if not isinstance(item, str) and not (paths and isinstance(item, os.PathLike)):
-            raise TypeError(f"expected a name (a str), not {type(item).__name__}")
+            raise TypeError(f"expected {expected}, not {type(item).__name__}")
     return result
 
 

@@ -404,6 +404,9 @@ def test_a_path_is_no_name() -> None:
         for option in ("select", "ignore"):
             with pytest.raises(TypeError, match="expected a name"):
                 check(MODEL, **{option: wrong})
+    for no_path in (b"x", [5]):
+        with pytest.raises(TypeError, match=r"expected a name or path \(a str or os.PathLike\)"):
+            check(MODEL, schemas=no_path)
 
 
 def test_the_error_for_a_missing_directory_names_the_file(tmp_path: Path) -> None:
