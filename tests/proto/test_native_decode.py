@@ -271,16 +271,16 @@ def test_both_cores_find_the_same_attributes_and_tensors(name: str) -> None:
         Tensor(TensorType("float", (size,)), RawData(bytes(4 * size))) for size in (1, 33)
     ]
     sparse = SparseTensor((9,), small, Tensor(TensorType("int64", (1,)), RawData(bytes(8))))
-    plain = (1, b"s", b"s" * 5000, (1, 2), (b"s",), (b"s" * 5000,), Float32(0), None)
-    rich = (
-        Reference("r"), Floats(bytes(8)), RepeatedList((1,), 99), small, large, sparse,
-        (small, large), (sparse, small),
+    values: tuple[Any, ...] = (
+        1, b"s", b"s" * 5000, (1, 2), (b"s",), (b"s" * 5000,), Float32(0), Reference("r"), None,
+        Floats(bytes(8)), RepeatedList((1,), 99), small, large, sparse, (small, large),
+        (sparse, small),
     )  # fmt: skip
     odd = [
         Node("A", attributes=(Attribute(name, kind, value),))
         for name in ("a", "")
         for kind in (None, AttributeType.INT)
-        for value in (*plain, *rich)
+        for value in values
     ]
     functions: list[Callable[[list[Node]], Sequence[tuple[Attribute, ...]]]] = [
         partial(visit.large_lists, max_elements=size)
