@@ -3,7 +3,9 @@
 
 Connected removed and added nodes form one graph rewrite, such as `MatMul + Add became
 FusedMatMul`. Other items are grouped by their kind and the fields that differ. The time is linear
-in the size of the models. `count_operators` summarizes a diff, too.
+in the size of the models.
+
+`count_operators` counts the nodes of each operator in both models.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     """Convert an array to the declared element type; other values are returned unchanged.
 
     Raises:
-        OnnxTextError: the shape differs, or the declared element type cannot hold the values.
-            Rounding floats to a smaller float type is no error.
+        OnnxTextError: the shape differs, or the declared element type cannot hold the values, or
+            floats would become integers. Rounding floats to a smaller float type is no error.
     """
     if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
         return value

@@ -25,8 +25,7 @@ before_mapping: Callable[[], object] | None = None
 """Called before a file is mapped; None if files are read instead.
 
 Reading a mapped file raises SIGBUS if the file becomes shorter. The command line sets a function
-that installs a handler of SIGBUS, which ends the process; other programs must not be ended, so they
-read files.
+that installs a handler of SIGBUS, which ends the process. Other programs must not be ended.
 """
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -179,11 +178,8 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 
 
 def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
-    """Raise an OSError if two statuses of a path show that its file was changed or replaced.
-
-    For a blob, another time of the last change is no error: `Store.put` updates this time, but
-    nobody writes into a blob.
-    """
+    """Raise an OSError if two statuses of a path show that its file was changed or replaced."""
+    # The times of blobs may differ: `Store.put` updates them, but nobody writes into a blob.
     is_blob = DIGEST.fullmatch(os.path.basename(path))  # noqa: PTH119 - `path` may be a str
     touched = before.st_mtime_ns != after.st_mtime_ns and not is_blob
     if touched or before.st_size != after.st_size or not os.path.samestat(before, after):

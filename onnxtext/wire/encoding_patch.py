@@ -103,7 +103,7 @@ def apply_patch(canonical: bytes, patch: bytes) -> bytes:
 
 
 def _instructions(canonical: bytes, patch: bytes) -> Iterator[tuple[int, bool, int, int]]:
-    """Yield (its offset, whether it inserts, start, end) for each instruction of a patch.
+    """Yield (offset in the patch, whether it inserts, start, end) for each instruction of a patch.
 
     `start` and `end` are offsets in the patch if the instruction inserts, otherwise in `canonical`.
 

@@ -192,7 +192,10 @@ def decorator_of(
 
 
 def place_order(model: Model) -> None:
-    """Set `model.has_order` if the names in an order are longer than `MAX_NAMES_LENGTH`.
+    """Set `model.has_order` if an order of the main graph has long names.
+
+    The names in one of the decorators `@value_info` and `@initializers` are long if they have more
+    than `MAX_NAMES_LENGTH` characters together.
 
     If `model.has_order` is set, move `@value_info` and `@initializers` before the main graph's
     other decorators: the section `order` contains both.

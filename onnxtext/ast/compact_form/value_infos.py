@@ -184,7 +184,7 @@ def _in_parts(
 
     Returns:
         The order, and the entries to print in `<…>`. None if the list cannot be converted in this
-        way.
+        way, or if `any_order` is true and the type of a node's output would be printed in `<…>`.
     """
     found = [_part_of(lists, info) for info in infos]
     # First try to store entries of graph outputs as types of nodes' outputs, not as copies.

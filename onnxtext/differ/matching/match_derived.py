@@ -120,7 +120,10 @@ def _size(value: ValueInfo) -> int:
 
 
 def _array(value: ValueInfo, side: ModelSide) -> Array | None:
-    """Return the elements of an initializer; None if they are too few or cannot be read."""
+    """Return the elements of an initializer.
+
+    Return None if it is too small, has a type without numpy type, or cannot be read.
+    """
     if not isinstance(value.type, TensorType) or element_count(value.type) < _FEWEST_ELEMENTS:
         return None
     return None if dtype_of(value.type.element) is None else read_elements(value, side.reader)

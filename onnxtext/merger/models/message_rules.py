@@ -185,7 +185,10 @@ def _sparse_name(data: bytes) -> Hashable:
 
 
 def _sparse_content(data: bytes) -> Hashable:
-    """Return a sparse initializer without its name, which `values` has; None without `values`."""
+    """Return a sparse initializer without its name (in its tensor `values`).
+
+    Return None if it has no values.
+    """
     values = first_payload(data, 1)
     return None if values is None else (_without(8)(values), _without(1)(data))
 
