@@ -180,8 +180,7 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
     """Raise an OSError if two statuses of a path show that its file was changed or replaced."""
     # The times of blobs may differ: `Store.put` updates them, but nobody writes into a blob.
-    is_blob = DIGEST.fullmatch(os.path.basename(path))  # noqa: PTH119 - `path` may be a str
-    touched = before.st_mtime_ns != after.st_mtime_ns and not is_blob
+    touched = before.st_mtime_ns != after.st_mtime_ns and not DIGEST.fullmatch(Path(path).name)
     if touched or before.st_size != after.st_size or not os.path.samestat(before, after):
         raise OSError(errno.EBUSY, "it changed while it was being read", os.fspath(path))
 

@@ -141,8 +141,9 @@ class FileParts:
         try:
             os.lseek(descriptor, start, os.SEEK_SET)
             data = os.read(descriptor, max(stop - start, 0))
-            while rest := os.read(descriptor, max(stop - start - len(data), 0)):
-                data += rest  # the system reads at most 2 GiB at once
+            # The system reads at most 2 GiB at once.
+            while (left := stop - start - len(data)) > 0 and (more := os.read(descriptor, left)):
+                data += more
             check_unchanged(self._path, self._status, os.fstat(descriptor))
         finally:
             os.close(descriptor)

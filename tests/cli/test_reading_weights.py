@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from onnxtext.ast.tensors_and_attributes import RawData
 from onnxtext.io import files
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.weights.external_data import embed_external
+from onnxtext.weights.safe_paths import view_parts
 
 COUNT = 24
 ARRAYS = {
@@ -125,3 +127,14 @@ def test_a_checksum_does_not_need_the_whole_file_in_memory(tmp_path: Path) -> No
         assert tracemalloc.get_traced_memory()[1] < 0.6 * SIZE
     finally:
         tracemalloc.stop()
+
+
+def test_a_part_of_a_file_is_complete_if_the_system_reads_less_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "w.bin"
+    path.write_bytes(bytes(range(100)))
+    parts = view_parts(path)
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda descriptor, size: read(descriptor, min(size, 7)))
+    assert bytes(parts[10:90]) == bytes(range(10, 90))
