@@ -330,7 +330,7 @@ WARNED: dict[Case, str] = {
     ("s = Constant <value_ints = [-1, 4]> ()\ny = CenterCropPad (x, s)", "float[4, 4] x", 18):
         "a size is -1",
     (f"{SCALES}\ny = Resize <{CROP}> (x, r, s)", "float[1, 1, 2, 2] x, float r", 13):
-        "`r` has 0 dimensions, but the operator needs 1",
+        "`r` has 0 dimensions, but onnxruntime needs 1",
     # onnx's reference implementation counts negative positions from the end
     (f"{POSITIONS.replace('50', '-1')}\ny = RotaryEmbedding (x, c, c, i)",
      "float[1, 4, 2, 4] x, float[50, 2] c", 23):
