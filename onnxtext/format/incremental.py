@@ -16,7 +16,7 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.format.fmt_off import MARK, OFF, ON, SKIP
 from onnxtext.format.source_spelling import SourceSpellingPrinter
-from onnxtext.format.statement_writers import FormattedStatement, Respell, StatementWriter
+from onnxtext.format.statement_writers import FormattedStatement, ListedStatements, Respell
 from onnxtext.format.trivia_spans import code_before_trivia, format_trivia
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -86,14 +86,14 @@ class IncrementalText:
 
         The last statement, and statements that cannot be formatted alone, stay in the text. `twins`
         are the same statements in the printed text. For the other parameters, see
-        `StatementWriter`.
+        `ListedStatements`.
         """
         if len(items) < 2:
             return
         source, printed, marked = self.source, self._printed, self._marked
         start = printed.rfind("\n", 0, twins[0].at)
         line_end = printed[start : twins[0].at]
-        writer = StatementWriter(respell, line_end[1:], comma)
+        writer = ListedStatements(respell, line_end[1:], comma)
         run = StatementRun(source, writer)
         kept = False  # whether `# fmt: off` is in effect
         for (item, following), (twin, next_twin) in zip(
@@ -203,7 +203,7 @@ class StatementRun:
             a copied statement, which only whitespace follows.
     """
 
-    def __init__(self, source: str, writer: StatementWriter) -> None:
+    def __init__(self, source: str, writer: ListedStatements) -> None:
         self.writer = writer
         self.same = -1
         self._source = source

@@ -40,7 +40,7 @@ The arguments are the syntax tree, the text in the source without comma, and the
 
 
 @dataclass(frozen=True, slots=True)
-class StatementWriter:
+class ListedStatements:
     """Formats the statements of one list.
 
     Attributes:
