@@ -107,7 +107,7 @@ def _missing_dim(inside: str, offset: int) -> SemanticError:
         offset = end + 1
     start, end = places[0]
     error = SemanticError("a dimension is missing", at=start, length=end - start)
-    error.edits = tuple(edits[: len(parts) - 1])
+    error.edits = tuple(edits[: len(parts) - 1])  # without dimensions, one comma is counted twice
     return error
 
 

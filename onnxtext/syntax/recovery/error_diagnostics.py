@@ -227,6 +227,8 @@ def _tidy(source: Source, edit: Edit) -> Edit:
 
     Give new lines the line endings of the source.
     """
+    if not edit.text:
+        return edit
     text = source.text
     start, end = edit.span
     before = text[line_start(text, start) : start]

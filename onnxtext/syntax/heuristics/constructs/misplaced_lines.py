@@ -21,14 +21,15 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     innermost_bracket,
     line_end,
+    replace,
 )
 from onnxtext.syntax.heuristics.speculative_parse import States
 from onnxtext.syntax.parser.lalr import load_automaton
 
 _GOES_ON = OPENING | {","}
 _MAX_CHARACTERS = 2000
-_MAX_LINES = 5
-"""Maximum number of adjacent misplaced lines."""
+_MAX_STATEMENTS = 5
+"""Maximum number of adjacent misplaced statements."""
 _HEADER, _NODE, _VALUE, _NUMBERS = range(4)
 _CONTEXTS = (
     ("<", ">", _HEADER),
@@ -59,7 +60,11 @@ _CONTEXTS = (
 _ENDS = ("RBRACE", "MORETHAN", "RPAR", "RSQB")
 _FOREIGN = frozenset(("const", "constexpr", "static"))
 _MEANING = {
-    _HEADER: ("syntax-error", "an entry of a header", "move it into the `<…>` before the graph"),
+    _HEADER: (
+        "syntax-error",
+        "an entry of a header",
+        "move it into the `<…>` before the graph or function",
+    ),
     _NODE: ("syntax-error", "a node", "move it into the `{…}` of a graph or function"),
     _VALUE: (
         "misplaced-type",
@@ -109,56 +114,63 @@ def parses_elsewhere(context: ErrorContext) -> bool:
 def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose lines of another context: `z = Relu (x)` among inputs, `ir_version: 8,` in a graph.
 
-    The text must parse without them.
+    The text must parse without them, unless they are declarations or initializers among nodes.
     """
     if context.opened is None:
         return
     for offset in (context.at, context.previous_end):
-        token = context.lexer.token(context.text, line_start(context.text, offset))
-        before = [other for other in context.done if token and other.at < token.at]
-        if token is None or unopened_bracket(before) is not None:
+        start = max(line_start(context.text, offset), context.region.start)
+        before = [token for token in context.done if token.end <= start]
+        if unopened_bracket(before) is not None:
             continue
         index, kinds, first = innermost_bracket(before), set[int](), None
-        for span, line in _statements(context, token.at):
+        for span, line in _statements(context, start):
             kind = _kind(context, line)
             if kind is None or (not kinds and _belongs(context, line, before, index)):
                 break
+            if kind == _VALUE and index is not None and context.is_certain([replace(line[0], "")]):
+                break  # only the type is extra, as in `Relu (float[2] x)`
             kinds.add(kind)
             first = first or span
-            edits = (Edit(Span(token.at, span.end), ""),)
-            if len(kinds) == 1 and span.end >= context.previous_end and context.is_certain(edits):
+            if len(kinds) > 1:
+                break
+            if span.end < context.previous_end:
+                continue
+            edits = (Edit(Span(first.start, span.end), ""),)
+            certain = context.is_certain(edits)
+            if certain or (kind == _VALUE and index is None and "node" in context.rules):
                 meaning = _TENSOR if kind == _VALUE and "=" in line else _MEANING[kind]
                 code, name, help = meaning
                 opener = context.opened if index is None else before[index].span
                 others = (Label(opener, "in this bracket"),)
                 message = f"{name} does not belong here"
                 yield Diagnosis(code, message, first, edits, help=help, other_labels=others)
+            if certain:
                 return
 
 
 def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[Token]]]:
     """Yield the range and the tokens of each statement from `start` on.
 
-    A statement is a line, or the lines up to the one that closes all brackets. Its tokens lack a
-    first word such as `const`, and the `;` that ends it.
+    A statement ends at a `;` or at the end of a line, outside of brackets. Its tokens lack a first
+    word such as `const`, and the `;`.
     """
-    for _ in range(_MAX_LINES):
-        token = context.lexer.token(context.text, start)
+    token = context.lexer.token(context.text, start)
+    for _ in range(_MAX_STATEMENTS):
         tokens: list[Token] = []
-        end = start
-        while token is not None and end - token.at < _MAX_CHARACTERS:
-            end = line_end(context.text, max(end + 1, token.at))
-            tokens = context.lexer.tokens(context.text, token.at, end)
-            if innermost_bracket(tokens) is None or end == len(context.text):
+        depth = 0
+        while token is not None and token.at - start < _MAX_CHARACTERS:
+            if tokens and not depth and "\n" in context.text[tokens[-1].end : token.at]:
+                break
+            tokens.append(token)
+            depth = max(0, depth + (token in OPENING) - (token in CLOSING))
+            token = context.lexer.token(context.text, token.end)
+            if tokens[-1] == ";" and not depth:
                 break
         if not tokens:
             return
-        stop = next((index for index, token in enumerate(tokens) if token == ";"), len(tokens))
-        yield (
-            Span(tokens[0].at, tokens[min(stop, len(tokens) - 1)].end),
-            tokens[tokens[0] in _FOREIGN : stop],
-        )
-        start = tokens[-1].end
+        span = Span(tokens[0].at, tokens[-1].end)
+        yield span, tokens[tokens[0] in _FOREIGN : len(tokens) - (tokens[-1] == ";")]
 
 
 def _kind(context: ErrorContext, line: Sequence[Token]) -> int | None:
