@@ -128,6 +128,27 @@ def test_the_fix_of_the_only_error_mends_the_text(
     assert not syntax_errors(mended)
 
 
+@pytest.mark.parametrize(
+    "imports",
+    [
+        '[("", 21), : 3]', '["", 21, : 3]', '[{domain: "", version: 21}, : 1]',
+        '[("", 21), ai.onnx.ml: 3]', "[: 21]",
+    ],
+)  # fmt: skip
+def test_a_guessed_domain_is_no_safe_fix(imports: str) -> None:
+    (error,) = syntax_errors(header(f"opset_import: {imports},"))
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+
+
+def test_each_number_with_a_comma_is_named() -> None:
+    lines = ",\n".join(f"  float w{digit} = {digit},000" for digit in "1234")
+    text = f"{H}g () => (float w1) <\n{lines}\n> {{}}\n"
+    assert [(error.code, error.help) for error in syntax_errors(text)] == [
+        ("number-separator", f"write `{digit}000`") for digit in "1234"
+    ]
+
+
 def test_an_operation_for_a_whole_number_has_no_fix() -> None:
     (error,) = syntax_errors(value("float[2^1] w = [1, 2]"))
     assert (error.message, error.help, error.fix) == (

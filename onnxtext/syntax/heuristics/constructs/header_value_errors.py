@@ -88,7 +88,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     if edits:
         message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
         span, title = context.token.span, "correct the imports"
-        safe = context.token != ":"  # another domain may be missing
+        safe = not any(edit.text.endswith('"') for edit in edits)  # a domain may be missing
         yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=safe)
 
 

@@ -45,8 +45,11 @@ def thousands_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         span, message = Span(*match.span(1)), "a number cannot have `,` between its digits"
         written = match[1].replace(",", "")
         yield rewritten("number-separator", message, span, written)
-        help = f"write `{written}`"  # the number may begin before the context
-        yield Diagnosis("number-separator", message, span, help=help, edit_cost=inf)
+        # The number may begin before the context. Then remove only the rest of it.
+        comma = context.done[0] if context.done[:1] == [","] else None
+        edits = () if comma is None else (Edit(Span(comma.at, span.end), ""),)
+        help, cost = f"write `{written}`", 0 if edits else inf
+        yield Diagnosis("number-separator", message, span, edits, help=help, edit_cost=cost)
 
 
 def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
