@@ -157,6 +157,8 @@ STATEMENTS = [
     ("b = Abs (x) (* not (x) *)", "slash-comment", "(* not (x) *)", "b = Abs (x) # not (x)"),
     ("b = Abs (x) <!-- 50% -->", "slash-comment", "<!-- 50% -->", "b = Abs (x) # 50%"),
     ("b = Abs (x) ! 5 times", "slash-comment", "! 5 times", "b = Abs (x) # 5 times"),
+    ("b = Abs (x) % 2", "not-a-name", "%", None),
+    ("b = Abs (x) % 3 + 1", "not-a-name", "%", None),
     ("b <- Relu (x)", "wrong-mark", "<-", "b = Relu (x)"),
     ("b = Relu (x),", "syntax-error", ",", "b = Relu (x)"),
     ("return Relu (x)", "foreign-word", "return", None),
@@ -579,3 +581,39 @@ def test_an_attribute_after_an_unclosed_body_is_not_called_a_value() -> None:
     body = "  y = Scan <\n    body = b (float z) => (float w) {\n      w = Relu (z)\n"
     found = found_in(f"{HEADER}{HEAD}{body}    num_scan_inputs = 1,\n  > (x)\n}}\n")
     assert place(found[0]) == "num_scan_inputs"
+
+
+def test_a_number_after_a_semicolon_is_no_comment() -> None:
+    (error,) = found_in(f"{HEADER}{HEAD}  y = Relu (x); 1\n}}\n")
+    assert (error.code, place(error)) == ("semicolon", ";")
+
+
+def test_a_comment_of_html_before_the_first_node_has_a_safe_fix() -> None:
+    frame = f"{HEADER}{HEAD}  COMMENT\n  y = Relu (x)\n}}\n"
+    text = frame.replace("COMMENT", "<!-- a comment -->")
+    (error,) = found_in(text)
+    is_mended(error, text, frame.replace("COMMENT", "# a comment"))
+    assert error.fix is not None
+    assert error.fix.applicability == "safe"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEADER}{HEAD}  y = Concat <\n    axis = 8 // 2\n  > (x)\n}}\n",
+        f"{HEADER}{HEAD}  y = Op <\n    axes = [6 // 2\n, 4]\n  > (x)\n}}\n",
+        f"{HEADER}g () => (float w) <\n  float w = 6 // 2\n> {{}}\n",
+        f"{HEADER}g () => (float[2] w) <\n  float[2] w = [6 // 2, 4]\n> {{}}\n",
+        f"<ir_version: 20 // 2\n, opset_import: [21]>\n{HEAD}  y = Relu (x)\n}}\n",
+    ],
+)
+def test_a_division_is_no_comment(text: str) -> None:
+    (error,) = found_in(text)
+    assert (error.code, error.message) == ("not-a-name", "a value cannot be an expression")
+    assert error.fix is None
+
+
+@pytest.mark.parametrize("comment", ["// 2 is the batch", "// the axis", "/* 2 */"])
+def test_a_comment_after_a_number_is_one(comment: str) -> None:
+    (error,) = found_in(f"{HEADER}{HEAD}  y = Concat <\n    axis = 8 {comment}\n  > (x)\n}}\n")
+    assert (error.code, place(error)) == ("slash-comment", comment)

@@ -25,7 +25,8 @@ _MAX_LINES = 200
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
 _TRAILING = re.compile(
-    r"(?:(?:--+|;+|%+|!+)[ \t]*(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
+    r"(?:(?:--+|;+|%+|!+)[ \t]*(?![\d.]+[ \t\r]*(?:[-+*/%]|$))"
+    r"(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
     r"|(?:<!--|\(\*)[ \t]*(?P<inside>.*?)[ \t]*(?:-->|\*\))?)[ \t\r]*$"
 )
 
@@ -106,5 +107,6 @@ def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(*match.span())
     edits = (Edit(span, f"# {match['words'] or match['inside']}"),)
-    message = "a comment must start with `#`"
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", min_tokens=0)
+    message, title = "a comment must start with `#`", "write `#`"
+    safe = match[0].rstrip().endswith("-->") and begins_line(context.text, start)
+    yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)

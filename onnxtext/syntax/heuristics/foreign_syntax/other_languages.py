@@ -283,8 +283,11 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `// comment` and `/* comment */`."""
-    offset = context.at
+    """Diagnose `// comment` and `/* comment */`, but not `axis = 8 // 2`."""
+    offset, last = context.at, context.done[-1] if context.done else None
+    operand = last is not None and context.name(last) in NAMES | {"INT", "FLOAT"}
+    if operand and _DIVISION.match(context.text, offset):
+        return
     if context.text.startswith("//", offset):
         span = Span(offset, context.line_end)
         edits = (Edit(Span(offset, offset + 2), "#"),)
@@ -305,6 +308,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
 
 
+_DIVISION = re.compile(r"//[ \t]*\d+(?:\.\d*)?[ \t\r]*(?:[-+*/%,>\]}]|$)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[,;](?:[ \t]*[,;])*")
 
 

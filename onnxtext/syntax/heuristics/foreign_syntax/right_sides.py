@@ -144,7 +144,7 @@ def computed_values(context: ErrorContext) -> Iterator[Diagnosis]:
     list = done[-1] == "]" or context.name(done[-1]) in {"NUMBERS", "NESTED"}
     if not list and context.name(done[-1]) not in {"INT", "FLOAT"}:
         return
-    last = ahead[1] if ahead[:2] == [token, ahead[-1]] else ahead[0]
+    last = ahead[1] if ahead[0] == token and len(ahead) > 1 else ahead[0]  # `//` and `**`
     if context.name(last) not in {"INT", "FLOAT", "WORD"}:
         return
     message = "a value cannot be an expression"
