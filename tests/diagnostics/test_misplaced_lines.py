@@ -147,3 +147,10 @@ def test_each_line_is_read_once(kind: str) -> None:
     begin = time.process_time()
     assert syntax_errors(graph(SLOW[kind]))
     assert time.process_time() - begin < 2.5
+
+
+def test_a_semicolon_before_an_equals_sign_is_removed() -> None:
+    text = graph("  float[2] y; = Relu (x)")
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == text.replace(";", "")

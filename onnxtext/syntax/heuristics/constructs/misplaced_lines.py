@@ -118,6 +118,8 @@ def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
     """
     if context.opened is None:
         return
+    if context.token == ";" and context.accepts([replace(context.token, "")]):
+        return  # only the `;` is extra, as in `float[2] y; = Relu (x)`
     for offset in (context.at, context.previous_end):
         start = max(line_start(context.text, offset), context.region.start)
         before = [token for token in context.done if token.end <= start]
@@ -128,7 +130,8 @@ def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
             kind = _kind(context, line)
             if kind is None or (not kinds and _belongs(context, line, before, index)):
                 break
-            if kind == _VALUE and index is not None and context.is_certain([replace(line[0], "")]):
+            inputs = index is not None and before[index] == "(" and "node" in context.rules
+            if kind == _VALUE and inputs and context.is_certain([replace(line[0], "")]):
                 break  # only the type is extra, as in `Relu (float[2] x)`
             kinds.add(kind)
             first = first or span
