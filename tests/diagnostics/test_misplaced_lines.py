@@ -154,3 +154,8 @@ def test_a_semicolon_before_an_equals_sign_is_removed() -> None:
     (error,) = syntax_errors(text)
     assert error.fix is not None
     assert error.fix.apply(text) == text.replace(";", "")
+
+
+def test_a_subscript_after_a_node_is_no_row_of_numbers() -> None:
+    (error,) = syntax_errors(graph("  y = Relu (x)[0]"))
+    assert error.message == "an output cannot have a subscript"

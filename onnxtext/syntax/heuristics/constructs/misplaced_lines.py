@@ -18,6 +18,7 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
+    begins_line,
     indentation,
     innermost_bracket,
     line_end,
@@ -181,10 +182,12 @@ def _kind(context: ErrorContext, line: Sequence[Token]) -> int | None:
     names = [context.lexer.kind(token) for token in line]
     if not line or line[0] in CLOSING:
         return None
+    first = line[0]
+    digits = first[0] in "[-0123456789" and begins_line(context.text, first.at)
     needed = {
-        _HEADER: line[0] in MODEL_KEYS or line[0] in FUNCTION_KEYS,
+        _HEADER: first in MODEL_KEYS or first in FUNCTION_KEYS,
         _NODE: "=" in line,
-        _NUMBERS: line[0][0] in "[-0123456789" and "node" in context.rules,
+        _NUMBERS: digits and "node" in context.rules,
         _VALUE: names[0] in {"TYPE", "PRIM", "CONTAINER"},
     }
     for stack, end, kind in _contexts():
