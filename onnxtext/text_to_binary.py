@@ -95,7 +95,7 @@ def encode(
     if external is not None:
         _move_to_external_file(model, source, blob_source, external)
     try:
-        pieces = lower_checked(model, source, blob_source, max_bytes)
+        pieces, _ = lower_checked(model, source, blob_source, max_bytes)
     except LowerError as error:
         check_declared_size(model, source)  # report a model that is too large, as `check` does
         raise lowering_error(error, source) from None
@@ -107,23 +107,34 @@ def encode(
 
 
 def lower_checked(
-    model: Model, source: Source, blob_source: BlobSource | None, max_bytes: int | None = None
-) -> list[Piece]:
+    model: Model,
+    source: Source,
+    blob_source: BlobSource | None,
+    max_bytes: int | None = None,
+    *,
+    omit_repetitions: bool = False,
+) -> tuple[list[Piece], int]:
     """Encode a model to bytes, in pieces, and check that protobuf can read them.
+
+    Returns:
+        The pieces, and the number of bytes that were left out: 0 unless `omit_repetitions`.
 
     Raises:
         LowerError: the model does not fit the schema, or its weights are missing.
         OnnxTextError: the model is too large, or nested too deeply.
     """
-    pieces, depth = lower_guarded(
-        model, blob_source, guard=lambda: check_declared_size(model, source, max_bytes)
+    pieces, depth, omitted = lower_guarded(
+        model,
+        blob_source,
+        guard=lambda: check_declared_size(model, source, max_bytes),
+        omit_repetitions=omit_repetitions,
     )
-    check_encoded_size(sum(map(len, pieces)), "model would take", source)
+    check_encoded_size(sum(map(len, pieces)) + omitted, "model would take", source)
     if depth > _DEEP:
         import onnx
 
         decode_message(onnx.ModelProto, b"".join(pieces), source)
-    return pieces
+    return pieces, omitted
 
 
 def join_pieces(pieces: Sequence[Piece]) -> bytes:

@@ -9,7 +9,7 @@ the bytes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from onnxtext import ast
@@ -19,7 +19,7 @@ from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.writer import delimited
 
 LARGE = 4096
-"""Raw data of more bytes than this is replaced by a digest."""
+"""Raw data of more bytes, and repetitions of more items than this, are encoded in a short form."""
 
 
 class StatementEncoder(Lowering):
@@ -57,10 +57,42 @@ class StatementEncoder(Lowering):
     def _typed_value(self, kind: ast.AttributeType | None, blob: ast.TypedBlob) -> bytes:
         return delimited(b"\x22", _name_of(blob))
 
+    def attribute_value(self, attribute: ast.Attribute) -> bytes:
+        """Encode a value; encode a long list that repeats its last item in a short form."""
+        short = _short_form(attribute.value)
+        if short is None:
+            return super().attribute_value(attribute)
+        stored = replace(attribute, value=ast.RepeatedList(short.items, len(short.items)))
+        mark = f"onnxtext list of {short.count}: ".encode() + super().attribute_value(stored)
+        return delimited(b"\x22", mark)
+
     def _blob_value(
         self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
     ) -> bytes:
         return delimited(b"\x22", bytes(data))
+
+
+def _short_form(value: object) -> ast.RepeatedList | None:
+    """Return a list without its repetitions of the last item; None if these are few."""
+    items: Sequence[object]
+    match value:
+        case ast.RepeatedList(items, count):
+            pass
+        case ast.Floats(data):
+            items, count = memoryview(data).cast("I"), len(value)
+        case (int() | bytes(), *_) as items:
+            count = len(items)
+        case _:
+            return None
+    end = len(items)
+    while end > 1 and items[end - 2] == items[-1]:
+        end -= 1
+    if count - end <= LARGE:
+        return None
+    items = items[:end]
+    if isinstance(value, ast.Floats):
+        items = [ast.Float32(bits) for bits in items]
+    return ast.RepeatedList(tuple(items), count)
 
 
 def _name_of(blob: ast.TypedBlob) -> bytes:

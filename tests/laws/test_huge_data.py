@@ -192,3 +192,35 @@ def test_repetitions_round_trip() -> None:
     assert isinstance(value, ValueInfo)
     model = onnxtext.parse("g () => () <float[100000] x = [0.5, 0.5, ...]> {}")
     assert "x = [0.5, ...]" in print_model(model)
+
+
+REPEATED = """<ir_version: 8, opset_import: ["": 17]>
+g () => (int64[N] y) { y = Constant <value_ints: ints[100000000] = [1, 0, ...]> () }
+"""
+
+
+def test_check_and_diff_do_not_write_out_repetitions(memory: Callable[[], int]) -> None:
+    assert onnxtext.check(REPEATED) == []
+    for item in ("100000001", "99999999"):
+        (change,) = onnxtext.diff(REPEATED, REPEATED.replace("100000000", item)).items
+        assert change.kind == "node"
+    assert not onnxtext.diff(REPEATED, REPEATED.replace("[1, 0, ...]", "[1, 0, 0, 0, ...]")).items
+    assert memory() < 1 << 25
+
+
+def test_check_counts_the_bytes_of_repetitions_that_it_does_not_write_out(
+    memory: Callable[[], int],
+) -> None:
+    text = REPEATED.replace("100000000", "300000000").replace("0, ...", "-1, ...")
+    (finding,) = onnxtext.check(text)  # each item takes 11 bytes
+    assert finding.code == "model-too-large"
+    assert memory() < 1 << 25
+
+
+def test_a_repetition_is_equal_to_the_same_list_in_full() -> None:
+    short = REPEATED.replace("100000000", "9000")
+    for items in ("[1, 0, ...]", "[0.5, 1.0, ...]", '["a", "", ...]'):
+        text = short.replace("[1, 0, ...]", items)
+        kind = {"[0": "floats", '["': "strings"}.get(items[:2], "ints")
+        text = text.replace("value_ints: ints", f"value_{kind}: {kind}")
+        assert not onnxtext.diff(text, onnxtext.to_binary(text)).items

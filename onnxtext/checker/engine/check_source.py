@@ -167,8 +167,9 @@ def encode_for_checks(
 
     Returns:
         A pair (encode, errors). The function `encode` returns the encoded model, or None if the
-        model cannot be encoded. A large model is encoded without its weights. `errors` are the
-        errors that `to_binary` would raise for the text.
+        model cannot be encoded, or if lists repeat their last item too often. A large model is
+        encoded without its weights. `errors` are the errors that `to_binary` would raise for the
+        text.
     """
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
     from onnxtext.text_to_binary import lower_checked
@@ -179,7 +180,9 @@ def encode_for_checks(
         return lambda: None, errors
     files = BlobReader.of(model, base_dir)
     try:
-        pieces = lower_checked(model, source, files)
+        pieces, omitted = lower_checked(model, source, files, omit_repetitions=True)
+        if omitted:  # onnx's inference would need the whole lists
+            return lambda: None, errors
         if sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces), errors
         # Large weights would be copied, but onnx's inference does not read them.

@@ -91,13 +91,16 @@ def _check(
     from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.load_settings import schemas_of_project
-    from onnxtext.proto.encode.lower import lower_without_weights
+    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
     from onnxtext.text_to_binary import join_pieces
 
-    def encoded() -> bytes:
-        # Shape inference does not need large weights, and would copy them.
-        small = sum(map(len, pieces)) < LARGE
-        return join_pieces(pieces) if small else lower_without_weights(model, blob_source)
+    def encoded() -> bytes | None:
+        if sum(map(len, pieces)) < LARGE:
+            return join_pieces(pieces)
+        try:  # shape inference does not need large weights, and would copy them
+            return lower_without_weights(model, blob_source)
+        except LowerError:  # a list is too long for shape inference
+            return None
 
     # Check only the model itself: external data may still be missing.
     with schemas_of_project(job.source) as settings:

@@ -17,6 +17,7 @@ from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.encode.repetitions import Repetitions
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.proto.unknown_fields import RecordError
@@ -75,7 +76,8 @@ def lower_guarded(
     *,
     verified: bool = False,
     guard: Callable[[], object] | None = None,
-) -> tuple[list[Piece], int]:
+    omit_repetitions: bool = False,
+) -> tuple[list[Piece], int, int]:
     """Encode a model in pieces; call a guard before much data is read.
 
     Args:
@@ -83,9 +85,11 @@ def lower_guarded(
         blob_source: finds blobs that are not in the model's resources.
         verified: whether the digests of the model's resources have been verified before.
         guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
+        omit_repetitions: whether to leave out the repetitions of lists beyond 1 MiB.
 
     Returns:
-        The pieces of the `ModelProto`, and an estimate of the nesting depth of its messages.
+        The pieces of the `ModelProto`, an estimate of the nesting depth of its messages, and the
+        number of bytes that were left out.
 
     Raises:
         LowerError: a statement cannot be encoded, for example because a blob is missing.
@@ -95,17 +99,20 @@ def lower_guarded(
     except RecordError as error:
         raise LowerError.of_record(error, 0) from None
     options = (defaults, model.resources, blob_source, verified, guard)
+    repetitions = Repetitions("omit" if omit_repetitions else "write")
     lowering = lowering_class()(*options)
+    lowering.repetitions = repetitions
     try:
         pieces = lowering.model(model)
     except LowerError:
         if core() == "python":
             raise
         lowering = Lowering(*options)
+        lowering.repetitions = repetitions = Repetitions(repetitions.beyond)
         pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
-    return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type
+    return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type, repetitions.omitted
 
 
 def lowering_class() -> type[Lowering]:
@@ -126,13 +133,15 @@ def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -
     A tensor whose data is left out refers to an external file that does not exist.
 
     Raises:
-        LowerError: a statement cannot be encoded, for example because a blob is missing.
+        LowerError: a statement cannot be encoded, for example because a blob is missing; or the
+            lists that repeat an item are too long.
     """
     try:
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
     lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
+    lowering.repetitions.beyond = "reject"
     return b"".join(lowering.model(model))
 
 

@@ -14,6 +14,7 @@ from onnxtext.ast.types import type_depth
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.decorators import FieldTable, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
+from onnxtext.proto.encode.repetitions import Repetitions
 from onnxtext.proto.encode.types_and_tensors import lower_tensor, lower_type, metadata_fields
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
@@ -43,6 +44,7 @@ class ValueLowering(ABC):
         depth: the nesting depth of the graph that is being encoded.
         deepest: the maximum nesting depth of graphs so far.
         deepest_type: the maximum nesting depth of types so far.
+        repetitions: encodes the repetitions of lists.
     """
 
     depth = deepest = deepest_type = 0
@@ -71,6 +73,7 @@ class ValueLowering(ABC):
         self.defaults, self._blob_source = defaults, blob_source
         self._blobs: Blobs | None = None
         self._guard, self._omit_weights = guard, omit_weights
+        self.repetitions = Repetitions()
         # The encoded fields of types and attributes, by id. Each is stored with its object:
         # the object stays alive, so its id is not used again.
         self._fields: dict[int, tuple[Piece, object]] = {}
@@ -302,7 +305,7 @@ class ValueLowering(ABC):
             case _, ast.RepeatedList():
                 self._reserve(2 * value.count)
                 stored, last = map(self.attribute_value, split_repetition(attribute, value))
-                return stored + last * (value.count - len(value.items))
+                return stored + self.repetitions.repeat(last, value.count - len(value.items))
             case _A.TENSOR, ast.Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, ast.Graph():
