@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
@@ -142,8 +142,9 @@ def _count_domains(nodes: list[Node]) -> tuple[int, int, list[Node]]:
     return domains.count(None), domains.count(""), [node for node in nodes if node.decorators]
 
 
+@cache
 def unset_decorator(name: str) -> Decorator:
-    """Return `@unset(name)`."""
+    """Return `@unset(name)`; the calls share one object for each of the few names."""
     return Decorator("unset", (Field(None, Word(name)),))
 
 

@@ -125,7 +125,7 @@ class NodeLifter(ABC):
             data: the bytes of the message.
             depth: the number of enclosing messages.
         """
-        small = b""  # the cache key; empty for a large attribute
+        small: bytes | None = None  # the cache key; None for a large attribute
         if len(data) <= SMALL:
             small = data = bytes(data)
             attribute = self._attributes.get(small)
@@ -138,7 +138,7 @@ class NodeLifter(ABC):
         attribute = Attribute(fields.name, kind, value, fields.decorators)
         if self.careful or not fields.is_whole:
             attribute = self._careful_attribute(attribute, fields, data)
-        if small and attribute.type not in GRAPH_TYPES:
+        if small is not None and attribute.type not in GRAPH_TYPES:
             self._attributes[small] = attribute
         return attribute
 

@@ -7,6 +7,8 @@ they are complete by construction (docs/design.md, The generic form).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from onnxtext.ast.records import Decorator, Field, FieldValue, Word
 from onnxtext.proto.convert_records import known_values
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
@@ -27,6 +29,16 @@ def residual_decorators(message: str, lowered: bytes, original: bytes) -> tuple[
     """
     if lowered == original:
         return ()
+    if len(original) <= _SMALL:
+        return _small_residual(message, lowered, original)
+    return _residual(message, lowered, original)
+
+
+_SMALL = 64
+"""Maximum size, in bytes, of items whose residual fields are cached: models repeat such items."""
+
+
+def _residual(message: str, lowered: bytes, original: bytes) -> tuple[Decorator, ...]:
     residue = _Residue(message, lowered, original)
     sets = [Field(field.name, _value(field, original, items)) for field, items in residue.changed]
     unsets = [Field(None, Word(field.name)) for field in residue.removed]
@@ -36,6 +48,9 @@ def residual_decorators(message: str, lowered: bytes, original: bytes) -> tuple[
     if sets or residue.unknown:
         decorators.append(Decorator("set", (*sets, *residue.unknown)))
     return tuple(decorators)
+
+
+_small_residual = lru_cache(maxsize=1024)(_residual)
 
 
 def unknown_decorators(message: str, data: bytes) -> tuple[Decorator, ...]:

@@ -77,6 +77,8 @@ class ValueLowering(ABC):
         # The encoded fields of types and attributes, by id. Each is stored with its object:
         # the object stays alive, so its id is not used again.
         self._fields: dict[int, tuple[Piece, object]] = {}
+        # Likewise, messages with decorators, by message type, encoding without them, and their ids.
+        self._finished: dict[tuple[object, ...], tuple[bytes, object]] = {}
 
     def enter_graph(self) -> None:
         """Update the nesting depth at the beginning of a graph."""
@@ -392,6 +394,10 @@ class ValueLowering(ABC):
         extra = self.defaults.others.get(message)
         if not decorators and not extra:
             return data
+        key = (message, data, *map(id, decorators)) if len(data) <= _SMALL else ()
+        known = self._finished.get(key)
+        if known is not None:
+            return known[0]
         table = FieldTable(message, data)
         for number, empty in extra or ():
             table.fields.setdefault(number, [empty])
@@ -400,4 +406,7 @@ class ValueLowering(ABC):
                 table.apply(decorator)
             except RecordError as error:
                 raise LowerError.of_record(error, offset, f"@{decorator.name}") from None
-        return table.encode()
+        result = table.encode()
+        if key and len(self._finished) < _SMALL:
+            self._finished[key] = (result, decorators)
+        return result
