@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes, to_text
@@ -74,14 +75,14 @@ class StatementEncoder(Lowering):
 
 def _short_form(value: object) -> ast.RepeatedList | None:
     """Return a list without its repetitions of the last item; None if these are few."""
-    items: Sequence[object]
+    items: Sequence[Any]
     match value:
         case ast.RepeatedList(items, count):
             pass
         case ast.Floats(data):
             items, count = memoryview(data).cast("I"), len(value)
-        case (int() | bytes(), *_) as items:
-            count = len(items)
+        case (int() | bytes(), *_):
+            items, count = value, len(value)
         case _:
             return None
     end = len(items)
@@ -89,10 +90,10 @@ def _short_form(value: object) -> ast.RepeatedList | None:
         end -= 1
     if count - end <= LARGE:
         return None
-    items = items[:end]
+    kept: tuple[Any, ...] = tuple(items[:end])
     if isinstance(value, ast.Floats):
-        items = [ast.Float32(bits) for bits in items]
-    return ast.RepeatedList(tuple(items), count)
+        kept = tuple([ast.Float32(bits) for bits in kept])
+    return ast.RepeatedList(kept, count)
 
 
 def _name_of(blob: ast.TypedBlob) -> bytes:
