@@ -13,7 +13,9 @@ import onnx
 import pytest
 
 import onnxtext
+from onnxtext.select_core import core
 from onnxtext.wire.writer import delimited
+from tests.running import count_calls
 
 MEGABYTE = 1 << 20
 SCRIPT = """\
@@ -160,3 +162,31 @@ def test_invalid_models_are_rejected_quickly(data: bytes) -> None:
     after = resource.getrusage(resource.RUSAGE_SELF)
     assert after.ru_utime - before.ru_utime < 1
     assert (after.ru_maxrss - before.ru_maxrss) * 1024 < 64 * MEGABYTE
+
+
+NAME = delimited(b"\x12", b"g")
+EMPTY_ITEMS = {
+    "attributes": (b"\x2a\0", 80),
+    "nodes": (b"\x0a\0", 75),
+    "initializers": (b"\x2a\0", 150),
+    "outputs": (b"\x62\0", 65),
+}
+"""Maps a list to an empty item, and to the permitted number of calls for each of many items."""
+
+
+def with_items(kind: str, count: int) -> bytes:
+    """Return a model with many equal items."""
+    items = EMPTY_ITEMS[kind][0] * count
+    if kind == "attributes":
+        items = delimited(b"\x0a", delimited(b"\x22", b"Relu") + items)
+    graph = items + NAME if kind in ("attributes", "nodes") else NAME + items
+    return b"\x08\x08" + delimited(b"\x3a", graph) + delimited(b"\x42", b"\x10\x11")
+
+
+@pytest.mark.skipif(core() != "native", reason="the Python core has other calls")
+@pytest.mark.parametrize("kind", EMPTY_ITEMS)
+def test_empty_items_take_few_calls(kind: str) -> None:
+    few, many = (with_items(kind, count) for count in (100, 200))
+    assert onnxtext.to_binary(onnxtext.from_binary(many)) == many
+    calls = [count_calls(lambda data=data: onnxtext.from_binary(data)) for data in (few, many)]  # type: ignore[misc]
+    assert calls[1] - calls[0] < 100 * EMPTY_ITEMS[kind][1]

@@ -117,7 +117,7 @@ def outcome(lowering: Callable[[], Any]) -> Any:
 
 def assert_same_bytes(model: Model) -> None:
     def whole() -> Any:
-        pieces, depth = lower_guarded(model)
+        pieces, depth, _ = lower_guarded(model)
         return b"".join(pieces), depth
 
     tasks = (whole, lambda: lower_without_weights(model))

@@ -18,6 +18,7 @@ from onnxtext.ast.metadata_decorators import inline_all_metadata, inline_metadat
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import list_graphs
 from onnxtext.plurals import with_article
+from onnxtext.proto.decode.fields import all_fields
 from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
@@ -146,38 +147,55 @@ def _lift_proven(
     Raises:
         LiftError: the bytes are not a message of the type `message`.
     """
-    fast = _fast_path(data, message, finish)
+    fast, encoded = _fast_path(data, message, finish)
     if fast is not None:
         return data, fast
     # Let protobuf validate the bytes and encode them canonically.
     canonical = canonical_message(data, message)
     if canonical != bytes(data):
-        fast = _fast_path(canonical, message, finish)
+        fast, encoded = _fast_path(canonical, message, finish)
         if fast is not None:
             return canonical, fast
     try:
+        least = int(message == "ModelProto" and _graphs_differ(encoded, canonical))
         canonical = bytes(canonical_unknown_fields(message, canonical))
-        lifted = _lift(Lifter(careful=True), canonical, message, finish)
+        lifted = _lift(Lifter(careful=True, least_level=least), canonical, message, finish)
         return _lower(lifted, message), lifted
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
 
 
-def _fast_path(data: bytes, message: str, finish: Finish | None) -> Model | Fragment | None:
-    """Decode without comparing items; return None on failure, or if encoding gives other bytes."""
+def _fast_path(
+    data: bytes, message: str, finish: Finish | None
+) -> tuple[Model | Fragment | None, bytes]:
+    """Decode without comparing items.
+
+    Returns:
+        The AST, and b"". If it is incomplete, None and its encoding; b"" if it cannot be encoded.
+    """
     try:
         lifted = _lift_fast(data, message, finish)
         if not isinstance(lifted, Model):
-            is_same = lower_fragment(lifted, message) == bytes(data)
-        elif len(data) > _LARGE:
-            # Do not join the pieces: their weights share memory with `data`.
-            is_same = pieces_equal(lower_guarded(lifted, verified=True)[0], data)
+            encoded = lower_fragment(lifted, message)
         else:
-            # A memory map never compares equal to bytes.
-            is_same = b"".join(lower_guarded(lifted, verified=True)[0]) == bytes(data)
+            pieces = lower_guarded(lifted, verified=True)[0]
+            # Do not join the pieces of large models: their weights share memory with `data`.
+            if len(data) > _LARGE and pieces_equal(pieces, data):
+                return lifted, b""
+            encoded = b"".join(pieces)
+        # A memory map never compares equal to bytes.
+        return (lifted, b"") if encoded == bytes(data) else (None, encoded)
     except (WireError, LowerError, NotCanonical):
-        return None
-    return lifted if is_same else None
+        return None, b""
+
+
+def _graphs_differ(encoded: bytes, data: bytes) -> bool:
+    """Whether the main graph is encoded differently in two models; False if one has no graph."""
+    graphs = [
+        [message[field.start : field.end] for field in all_fields(message) if field.number == 7]
+        for message in (encoded, data)
+    ]
+    return all(graphs) and graphs[0] != graphs[1]
 
 
 def canonical_encoding(data: bytes) -> bytes:

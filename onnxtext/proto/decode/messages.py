@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.assemble import assemble_function, assemble_graph
-from onnxtext.proto.decode.fields import all_fields
+from onnxtext.proto.decode.fields import all_fields, last_text, split_fields
 from onnxtext.proto.decode.nodes import NO_DEFAULTS, NodeLifter
 from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators
 from onnxtext.proto.decode.types_and_tensors import (
@@ -48,7 +48,12 @@ class Lifter(NodeLifter):
     """Decodes the messages of one model; caches types, attributes and operator sets."""
 
     def __init__(
-        self, *, careful: bool, native: bool = True, decoder: ModelDecoder | None = None
+        self,
+        *,
+        careful: bool,
+        native: bool = True,
+        decoder: ModelDecoder | None = None,
+        least_level: int = 0,
     ) -> None:
         """Create the caches.
 
@@ -56,6 +61,8 @@ class Lifter(NodeLifter):
             careful: whether to compare every item with its bytes and add residual decorators.
             native: whether the native core may be used.
             decoder: decodes with the native core; None for a new one.
+            least_level: the number of enclosing graphs from which on a `careful` lifter first
+                decodes a graph without comparing its items; 1 if this has failed for the model.
         """
         super().__init__(careful=careful)
         self._native = native and not careful and core() == "native"
@@ -65,6 +72,7 @@ class Lifter(NodeLifter):
             new = core_module("proto.decode_models").ModelDecoder
             self._decoder: ModelDecoder = decoder or new(self._value_types)
         self._fast = Lifter(careful=False, native=native) if careful else None
+        self._least_level = least_level
         self._level = 0  # the number of enclosing graphs that are lifted carefully
 
     # ---- Models -----------------------------------------------------------------------------
@@ -116,9 +124,8 @@ class Lifter(NodeLifter):
             else:
                 rest.append(view[field.start : field.end])
         if self.careful:
-            from onnxtext.proto.encode.lower import lower_model
-
-            model.decorators = residual_decorators("ModelProto", lower_model(model), bytes(data))
+            lowered = b"".join(self._lowering.model(model))
+            model.decorators = residual_decorators("ModelProto", lowered, bytes(data))
         elif rest:
             model.decorators = unknown_decorators("ModelProto", b"".join(rest))
         return model
@@ -158,20 +165,20 @@ class Lifter(NodeLifter):
         if self._native and depth <= _DEEP:
             return self._decoder.graph(self, data, start, end, depth)
         # Try the fast path first: most graphs have no fields that need residual decorators.
-        if self._fast is not None and self._level < _FAST_LEVELS:
+        if self._fast is not None and self._least_level <= self._level < _FAST_LEVELS:
             result = self._fast.graph(data, depth, start, end)
             if self._complete(result, "GraphProto", bytes(data[start:end])):
                 return result
         graph = ast.Graph("")
         texts: dict[int, list[str]] = {2: []}
-        others, rest = _fields(data, start, end, texts, _GRAPH_FIELDS)
-        graph.name = _last(texts[2]) or ""
+        others, rest = split_fields(data, start, end, texts, _GRAPH_FIELDS)
+        graph.name = last_text(texts[2]) or ""
         self._level += 1
         self._finish_graph(graph, others, depth, is_named=bool(texts[2]))
         self._level -= 1
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
-            graph.decorators += residual_decorators("GraphProto", lowered, bytes(data[start:end]))
+            self._add_residue(graph, "GraphProto", lowered, bytes(data[start:end]))
         elif rest:
             graph.decorators += unknown_decorators("GraphProto", b"".join(rest))
         return graph
@@ -215,13 +222,28 @@ class Lifter(NodeLifter):
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Whether the encoding of a graph or function is `data`."""
+        """Whether the encoding of a graph or function is `data`; if so, remember it."""
         from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
         try:
-            return lower_fragment(ast.Fragment(lifted, NO_DEFAULTS), message) == data
+            is_complete = lower_fragment(ast.Fragment(lifted, NO_DEFAULTS), message) == data
         except LowerError:
             return False
+        if is_complete:
+            self._lowering.remember(lifted, data)
+        return is_complete
+
+    def _add_residue(
+        self, lifted: ast.Graph | ast.Function, message: str, lowered: bytes, data: bytes
+    ) -> None:
+        """Add residual decorators to a graph or function; if its encoding is `data`, remember it.
+
+        `lowered` is its encoding without these decorators.
+        """
+        rest = residual_decorators(message, lowered, data)
+        lifted.decorators += rest
+        if self._lowering.finish(message, lowered, rest, -1) == data:
+            self._lowering.remember(lifted, data)
 
     def function(self, data: Data, depth: int = 0) -> ast.Function:
         """Decode a `FunctionProto`.
@@ -241,7 +263,7 @@ class Lifter(NodeLifter):
         infos: list[ast.ValueInfo] = []
         entries: list[Data] = []
         texts: dict[int, list[str]] = {number: [] for number in (1, 4, 5, 6, 8, 10, 13)}
-        others, rest = _fields(data, 0, len(data), texts, _FUNCTION_FIELDS)
+        others, rest = split_fields(data, 0, len(data), texts, _FUNCTION_FIELDS)
         for number, inside in others:
             match number:
                 case 7:
@@ -255,18 +277,18 @@ class Lifter(NodeLifter):
                 case 14:
                     entries.append(inside)
         names, inputs, outputs, parameters, doc_strings, domains, overloads = texts.values()
-        function.name = _last(names) or ""
+        function.name = last_text(names) or ""
         function.inputs = [ast.ValueInfo(name) for name in inputs]
         function.outputs = [ast.ValueInfo(name) for name in outputs]
-        function.doc_string, function.domain = _last(doc_strings), _last(domains)
-        function.overload = _last(overloads)
+        function.doc_string, function.domain = last_text(doc_strings), last_text(domains)
+        function.overload = last_text(overloads)
         function.attributes = (*parameters, *attributes)
         if entries:
             function.decorators = (meta_decorator(entries),)
         assemble_function(function, infos)
         if self.careful:
             lowered = self._lowering.function(function)
-            function.decorators += residual_decorators("FunctionProto", lowered, bytes(data))
+            self._add_residue(function, "FunctionProto", lowered, bytes(data))
         elif rest:
             function.decorators += unknown_decorators("FunctionProto", b"".join(rest))
         return function
@@ -352,33 +374,3 @@ class Lifter(NodeLifter):
 
 _GRAPH_FIELDS = frozenset((1, 5, *range(10, 17)))
 _FUNCTION_FIELDS = frozenset((7, 9, 11, 12, 14))
-
-
-def _fields(
-    data: Data, start: int, end: int, texts: dict[int, list[str]], numbers: frozenset[int]
-) -> tuple[Sequence[tuple[int, Data]], Sequence[Data]]:
-    """Split a graph or function into its fields.
-
-    The fields whose numbers are in `texts` are decoded as strings and appended there.
-
-    Returns:
-        The (number, payload) of each length-delimited field whose number is in `numbers`; and all
-        other fields.
-    """
-    view = memoryview(data)
-    others: list[tuple[int, Data]] = []
-    rest: list[Data] = []
-    for field in read_fields(data, start, end):
-        number = field.number if field.wire_type == LENGTH else 0
-        if number in texts:
-            texts[number].append(to_text(view[field.value : field.end]))
-        elif number in numbers:
-            others.append((number, view[field.value : field.end]))
-        else:
-            rest.append(view[field.start : field.end])
-    return others, rest
-
-
-def _last(texts: list[str]) -> str | None:
-    """Return the last value of a singular field, which overrides earlier ones; None if absent."""
-    return texts[-1] if texts else None

@@ -10,6 +10,7 @@ from onnxtext.ast.compact_form.list_order import PARTS as ORDERS
 from onnxtext.ast.records import Decorator, Field, Record, Word
 from onnxtext.proto.convert_records import find_field, lower_field, lower_record
 from onnxtext.proto.descriptors import message_spec
+from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.unknown_fields import RecordError, lower_unknown
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.reader import read_fields
@@ -170,6 +171,36 @@ def apply_decorators(message: str, data: bytes, decorators: Sequence[Decorator])
     table = FieldTable(message, data)
     for decorator in decorators:
         table.apply(decorator)
+    return table.encode()
+
+
+def finish_message(
+    message: str,
+    data: bytes,
+    defaults: Iterable[tuple[int, bytes]],
+    decorators: Sequence[Decorator],
+    offset: int,
+) -> bytes:
+    """Add fields that an encoded message lacks, apply decorators to it, and return the result.
+
+    Args:
+        message: the name of the message type.
+        data: the canonical encoding of the message without the decorators.
+        defaults: numbers and encodings of the fields to add.
+        decorators: the decorators, in order.
+        offset: the offset of errors.
+
+    Raises:
+        LowerError: the message does not support a decorator, or its arguments are wrong.
+    """
+    table = FieldTable(message, data)
+    for number, empty in defaults:
+        table.fields.setdefault(number, [empty])
+    for decorator in decorators:
+        try:
+            table.apply(decorator)
+        except RecordError as error:
+            raise LowerError.of_record(error, offset, f"@{decorator.name}") from None
     return table.encode()
 
 

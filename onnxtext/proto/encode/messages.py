@@ -86,6 +86,9 @@ class Lowering(ValueLowering):
 
     def graph(self, graph: ast.Graph) -> list[Piece]:
         """Return a `GraphProto` in pieces."""
+        known = self._fields.get(id(graph))
+        if known is not None:
+            return [known[0]]
         self.enter_graph()
         pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
         pieces.append(delimited(b"\x12", to_bytes(graph.name)))
@@ -159,6 +162,9 @@ class Lowering(ValueLowering):
 
     def function(self, function: ast.Function) -> bytes:
         """Return a `FunctionProto`."""
+        known = self._fields.get(id(function))
+        if known is not None:
+            return bytes(known[0])
         parts = [delimited(b"\x0a", to_bytes(function.name))]
         parts += [delimited(b"\x22", to_bytes(value.name)) for value in function.inputs]
         parts += [delimited(b"\x2a", to_bytes(value.name)) for value in function.outputs]

@@ -12,7 +12,7 @@ from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import data_of_blob, list_of_blob, split_repetition
 from onnxtext.ast.types import type_depth
 from onnxtext.proto.convert_records import lower_record
-from onnxtext.proto.encode.decorators import FieldTable, select_decorators
+from onnxtext.proto.encode.decorators import finish_message, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.repetitions import Repetitions
 from onnxtext.proto.encode.types_and_tensors import lower_tensor, lower_type, metadata_fields
@@ -74,10 +74,9 @@ class ValueLowering(ABC):
         self._blobs: Blobs | None = None
         self._guard, self._omit_weights = guard, omit_weights
         self.repetitions = Repetitions()
-        # The encoded fields of types and attributes, by id. Each is stored with its object:
-        # the object stays alive, so its id is not used again.
+        # Encoded items by id. Each is stored with its object: this keeps the id from being reused.
         self._fields: dict[int, tuple[Piece, object]] = {}
-        # Likewise, messages with decorators, by message type, encoding without them, and their ids.
+        # Likewise, messages with decorators, by type, encoding without decorators, and their ids.
         self._finished: dict[tuple[object, ...], tuple[bytes, object]] = {}
 
     def enter_graph(self) -> None:
@@ -261,9 +260,9 @@ class ValueLowering(ABC):
             self.remember(attribute, field)
         return field
 
-    def remember(self, attribute: ast.Attribute, field: Piece) -> None:
-        """Cache the encoded field of an attribute, which `attribute_field` then returns."""
-        self._fields[id(attribute)] = (field, attribute)
+    def remember(self, item: ast.Attribute | ast.Graph | ast.Function, encoded: Piece) -> None:
+        """Cache the result of `attribute_field`, `graph` or `function` for an item."""
+        self._fields[id(item)] = (encoded, item)
 
     def attribute(self, attribute: ast.Attribute) -> bytes:
         """Return an `AttributeProto`."""
@@ -398,15 +397,7 @@ class ValueLowering(ABC):
         known = self._finished.get(key)
         if known is not None:
             return known[0]
-        table = FieldTable(message, data)
-        for number, empty in extra or ():
-            table.fields.setdefault(number, [empty])
-        for decorator in decorators:
-            try:
-                table.apply(decorator)
-            except RecordError as error:
-                raise LowerError.of_record(error, offset, f"@{decorator.name}") from None
-        result = table.encode()
+        result = finish_message(message, data, extra or (), decorators, offset)
         if key and len(self._finished) < _SMALL:
             self._finished[key] = (result, decorators)
         return result
