@@ -295,8 +295,8 @@ def test_both_cores_find_the_same_attributes_and_tensors(name: str) -> None:
     assert {id(small), id(large), id(sparse.indices)} <= set(map(id, tensors))
     with using("python", visit):
         assert list(map(id, tensors)) == list(map(id, visit.tensors_in(lists)))
-    # With a type and a name, numbers are numeric: 1, (1, 2) and Float32(0).
-    numeric = 3
+    # With a type and a name, numbers are numeric: 1, (1, 2), Float32(0) and Floats.
+    numeric = 4
     assert len(visit.non_numeric_lists(odd)) == len(odd) - numeric
 
 

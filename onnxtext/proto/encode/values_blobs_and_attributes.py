@@ -28,7 +28,7 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_vari
 _A = ast.AttributeType
 
 _SMALL = 4096
-"""Maximum size, in bytes, of attributes to cache; larger attributes rarely repeat."""
+"""Maximum size, in bytes, of attributes and messages to cache; larger ones rarely repeat."""
 _SHAPE_LIMIT = 8 << 16
 """Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 
@@ -37,8 +37,7 @@ class ValueLowering(ABC):
     """Encodes values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
     Methods raise `LowerError` if they cannot encode their argument. Subclasses may override public
-    methods: all tensor data goes through `tensor_data` or `raw_initializer`, blobs through `blob`,
-    and attributes through `attribute_value`.
+    methods: `tensor_data` and `raw_initializer` encode all tensors, `blob` reads all blobs.
 
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
@@ -59,7 +58,7 @@ class ValueLowering(ABC):
         guard: Callable[[], object] | None = None,
         omit_weights: bool = False,
     ) -> None:
-        """Create the cache.
+        """Create the encoder.
 
         Args:
             defaults: the presence defaults of the text.
@@ -74,9 +73,9 @@ class ValueLowering(ABC):
         self._blobs: Blobs | None = None
         self._guard, self._omit_weights = guard, omit_weights
         self.repetitions = Repetitions()
-        # Encoded items by id. Each is stored with its object: this keeps the id from being reused.
+        # Encoded items by id; messages with decorators by (type, encoding without decorators, ids of
+        # the decorators). The objects are stored, too, so that their ids are not reused.
         self._fields: dict[int, tuple[Piece, object]] = {}
-        # Likewise, messages with decorators, by type, encoding without decorators, and their ids.
         self._finished: dict[tuple[object, ...], tuple[bytes, object]] = {}
 
     def enter_graph(self) -> None:
@@ -136,9 +135,8 @@ class ValueLowering(ABC):
             return [self.finish("SparseTensorProto", data, decorators, value.at)]
         assert isinstance(value.type, ast.TensorType)
         assert value.data is not None
-        if type(value.data) is ast.RawData and not (
-            decorators or value.metadata or self.defaults.others
-        ):
+        changes = decorators or value.metadata or self.defaults.others
+        if type(value.data) is ast.RawData and not changes:
             return self.raw_initializer(value.type, value.name, value.data.data)
         stored = self.tensor_data(value.type, value.data, value.at, value.name)
         pieces = lower_tensor(value.type, value.name, stored)
@@ -159,10 +157,7 @@ class ValueLowering(ABC):
     def tensor_data(
         self, type: ast.TensorType, data: ast.TensorData, offset: int, name: str | None = None
     ) -> ast.TensorData:
-        """Return a tensor's data; read its blob or file.
-
-        If weights are omitted, data that is too large for a shape is replaced.
-        """
+        """Return a tensor's data; read its blob or file, or replace large data (`omit_weights`)."""
         if not isinstance(data, (ast.Blob, ast.TypedBlob, ast.DataFile, SplatData)):
             return data
         element = ELEMENTS.get(type.element)
