@@ -73,8 +73,8 @@ class ValueLowering(ABC):
         self._blobs: Blobs | None = None
         self._guard, self._omit_weights = guard, omit_weights
         self.repetitions = Repetitions()
-        # Encoded items by id; messages with decorators by (type, encoding without decorators, ids of
-        # the decorators). The objects are stored, too, so that their ids are not reused.
+        # Encoded items by id; messages with decorators by (type, encoding without decorators, ids
+        # of the decorators). The objects are stored, too, so that their ids are not reused.
         self._fields: dict[int, tuple[Piece, object]] = {}
         self._finished: dict[tuple[object, ...], tuple[bytes, object]] = {}
 
