@@ -83,8 +83,9 @@ class ListedStatements:
 def _without_comments(source: str, *, in_statement: bool) -> tuple[str, str, Sequence[str]] | None:
     """Split the text from a statement to the next into code, trivia, and the comments in the code.
 
-    Return None if comments may be in a list, where they would stay, or if it is unclear where
-    comments begin. Without `in_statement`, also return None if there are comments in the code.
+    Return None if it is unclear where comments begin, or if a comment may be in a list: the
+    formatter leaves such comments there. Without `in_statement`, also return None if there are
+    comments in the code.
     """
     if "#" not in source:
         code = source.rstrip()

@@ -188,7 +188,7 @@ def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_res
 def check_mapped(*, again: bool = False) -> None:
     """Check that nobody wrote into a mapped file since it was mapped.
 
-    A file may have been removed or replaced by another: the mapped content stays.
+    If the file was removed or replaced by another, nothing is raised: the mapped content stays.
 
     Args:
         again: whether the files are checked again later. If not, `mapped` is emptied.

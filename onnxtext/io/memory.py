@@ -53,7 +53,7 @@ def reuse_memory(size: int) -> None:
 
 @cache
 def _free_large_block() -> None:
-    """Free one large block: this raises the threshold of glibc until the process ends."""
+    """Free a block of `_KEPT` bytes, so that glibc keeps freed blocks of up to this size."""
     bytes(_KEPT)  # uses calloc, so the pages are not touched; a bytearray would write zeros
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make schema files from the operator schemas of packages."""
+"""Read schema files, and make them from the operator schemas of packages."""

@@ -344,9 +344,9 @@ def _named_order(
 def _with_second_entries(
     graph: Graph, infos: list[ValueInfo]
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
-    """Convert a list of nodes' outputs that ends with second entries for names, as in `a, b, a`.
+    """Convert a list in which names of nodes' outputs repeat at the end, as in `a, b, a`.
 
-    Return None for other lists.
+    The entries from the first repeated name on are printed in `<…>`. Return None for other lists.
     """
     seen: set[str] = set()
     first = 0

@@ -226,7 +226,8 @@ class ResolvedFields:
         """Copy an initializer and apply its decorators `@set` and `@unset`.
 
         If `is_input`, the initializer is the default value of an input: apply `@data.set` and
-        `@data.unset` instead. Return a sparse initializer unchanged.
+        `@data.unset` instead. Return a sparse initializer unchanged, and any initializer without
+        such decorators or with fields that cannot be encoded.
         """
         changed = changed_fields(value.decorators, "data" if is_input else "").keys()
         if not changed & _FIELDS.keys() or isinstance(value.data, ast.SparseTensor):
@@ -240,7 +241,10 @@ class ResolvedFields:
         return self._record(value, copy)
 
     def tensor(self, tensor: ast.Tensor) -> ast.Tensor:
-        """Copy a tensor in an attribute and apply its decorators `@set` and `@unset`."""
+        """Copy a tensor in an attribute and apply its decorators `@set` and `@unset`.
+
+        Return a tensor unchanged if it has no such decorators, or fields that cannot be encoded.
+        """
         if not changed_fields(tensor.decorators).keys() & _FIELDS.keys():
             return tensor
         try:

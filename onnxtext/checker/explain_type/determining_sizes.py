@@ -15,7 +15,7 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.shape_merging import infer_node
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
@@ -74,7 +74,7 @@ class NodeFacts(NamedTuple):
 
 
 def infer_size(facts: NodeFacts, output: int, part: TypePart) -> Extent:
-    """Infer the size of part `part` of a node's output; return None if the size is unknown.
+    """Infer the size of `part` of a node's output; return None if the size is unknown.
 
     The declared type of the output has no effect. `output` is the 0-based index of the output.
     """
@@ -142,7 +142,7 @@ def _equal(
 
 
 def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:
-    """Return the unknown input sizes that must be known to infer part `part` of an output.
+    """Return the unknown input sizes that are needed to infer the size of an output's `part`.
 
     Return [] if the output size depends on data or is never inferred.
     """
@@ -187,7 +187,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
         for index in _takes_values(facts)
         if facts.values[index] is None and facts.shapes[index] == (None,)
     ]
-    if lengths or part.kind != "dimension":
+    if lengths or part.kind != "dimension" or facts.node.op_type not in SHAPES_ALONE:
         return lengths
     aligned = set(_aligned_dimensions(facts, part))
     return [influence for influence in unknown if influence in aligned]

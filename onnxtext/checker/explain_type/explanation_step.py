@@ -54,7 +54,7 @@ class ExplanationStep:
 
 
 def size_of(view: InferredView, name: str, part: TypePart) -> str | None:
-    """Return the size of part `part` of a value as text; None if unknown."""
+    """Return the size of `part` of a value as text; None if unknown."""
     if part.kind == "element":
         value = view.value(name)
         extent = value.items[part.at] if value and part.at < len(value.items) else None

@@ -18,7 +18,8 @@ class StatementNodes:
     def node_of(self, statement: Statement) -> str | None:
         """Return the id of the drawn node or value of a statement; None if nothing is drawn.
 
-        Constants and initializers are not drawn: for these, return the id of the first drawn user.
+        Constants, initializers, and values that are neither inputs nor outputs are not drawn:
+        return the id of the first drawn user instead.
         """
         drawing, scope = self._drawing, statement.scope
         if statement.group == "node":

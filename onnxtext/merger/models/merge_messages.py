@@ -44,8 +44,9 @@ class _Matched:
     """A merged list.
 
     Attributes:
-        orders: its `MatchedItem`s in merged order, resolved to ours, to theirs and to the base.
-        found: the merged items, by the `id()` of their `MatchedItem`.
+        orders: the `MatchedItem`s in merged order, three times: if ours and theirs have
+            contradictory orders, in the order of ours, of theirs and of the base.
+        found: maps the `id()` of each `MatchedItem` to the merged item.
         ambiguous: whether the whole list is a conflict, because items could be matched in several
             ways.
     """

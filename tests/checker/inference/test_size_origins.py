@@ -108,6 +108,15 @@ def of(model: ast.Model) -> tuple[SizeExplainer, list[InferredView]]:
     return SizeExplainer(subject, inference.findings), found
 
 
+@pytest.mark.parametrize("call", ["NonZero (x)", "NonZero (z)", "Compress <axis = 0> (z, c)"])
+def test_sizes_that_depend_on_data_need_no_sizes_of_inputs(call: str) -> None:
+    """A known size of an input at the same index would not help."""
+    text = f"""<ir_version: 8, opset_import: ["": 17]>
+g (float[4, ?] x, float[?, 4] z, bool[K] c) => (y) {{ y = {call} }}
+"""
+    assert "depends on data" in told(parse(text), "y")
+
+
 def _where(place: Place) -> str:
     return str(getattr(place.item, "op_type", getattr(place.item, "name", "")))
 

@@ -128,6 +128,6 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     marks = (replace(rest[0], left), replace(rest[end], right))
     index = innermost_bracket(context.done)
     listed = index is not None and context.done[index] == "["
-    # `a = float<1>` and `a = [float<1>]` may be `float(1)`.
+    # In `a = float<1>` and `a = [float<1>]`, the brackets may stand for `(…)`, as in `float(1)`.
     safe = kind == "CONTAINER" or not (listed or context.done[-2:-1] == ["="])
     yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=safe)
