@@ -605,6 +605,9 @@ def test_a_comment_of_html_before_the_first_node_has_a_safe_fix() -> None:
         f"{HEADER}g () => (float w) <\n  float w = 6 // 2\n> {{}}\n",
         f"{HEADER}g () => (float[2] w) <\n  float[2] w = [6 // 2, 4]\n> {{}}\n",
         f"<ir_version: 20 // 2\n, opset_import: [21]>\n{HEAD}  y = Relu (x)\n}}\n",
+        f"{HEADER}{HEAD}  y = Concat <\n    axis = 8 // -1\n  > (x)\n}}\n",
+        f"{HEADER}{HEAD}  y = Concat <\n    axis = 8 // 2 # half\n  > (x)\n}}\n",
+        f"{HEADER}{HEAD}  y = Op <\n    axes = [2, 4] // 2\n  > (x)\n}}\n",
     ],
 )
 def test_a_division_is_no_comment(text: str) -> None:
@@ -613,7 +616,56 @@ def test_a_division_is_no_comment(text: str) -> None:
     assert error.fix is None
 
 
-@pytest.mark.parametrize("comment", ["// 2 is the batch", "// the axis", "/* 2 */"])
-def test_a_comment_after_a_number_is_one(comment: str) -> None:
+@pytest.mark.parametrize(
+    ("comment", "applicability"),
+    [
+        ("// 2 is the batch", "safe"),
+        ("// the axis", "safe"),
+        ("/* 2 */", "safe"),
+        ("// 2024-01-02", "unsafe"),
+        ("// 50% of them", "unsafe"),
+        ("// 3, 4 or 5", "unsafe"),
+        ("// n", "unsafe"),
+        ("// (2)", "unsafe"),
+        ("// .5", "unsafe"),
+        ("// n if n else 2", "unsafe"),
+    ],
+)
+def test_a_comment_after_a_number_is_unsafe_if_it_may_be_an_operand(
+    comment: str, applicability: str
+) -> None:
     (error,) = found_in(f"{HEADER}{HEAD}  y = Concat <\n    axis = 8 {comment}\n  > (x)\n}}\n")
     assert (error.code, place(error)) == ("slash-comment", comment)
+    assert error.fix is not None
+    assert error.fix.applicability == applicability
+
+
+@pytest.mark.parametrize("node", ["y = Neg (x // n\n)", "y = Neg (x // 2\n)", "y = Neg (x) // 2"])
+def test_no_safe_fix_drops_the_division_of_a_value(node: str) -> None:
+    (error,) = found_in(f"{HEADER}{HEAD}  {node}\n}}\n")
+    assert error.code == "slash-comment"
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+
+
+@pytest.mark.parametrize("inputs", ["float[2] x // 2\n", "float[2] x, // 2\nfloat z"])
+def test_a_number_after_a_declared_name_is_a_comment(inputs: str) -> None:
+    text = f"{HEADER}g ({inputs}) => (float[2] y) {{\n  y = Relu (x)\n}}\n"
+    (error,) = found_in(text)
+    is_mended(error, text, text.replace("//", "#"))
+    assert error.fix is not None
+    assert error.fix.applicability == "safe"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "  <!-- first --> y = Relu (x) <!-- second -->",
+        "  y = Op <\n    <!-- first --> axis = 1 <!-- second -->\n  > (x)",
+    ],
+)
+def test_no_safe_fix_drops_what_is_between_comments_of_html(lines: str) -> None:
+    error = found_in(f"{HEADER}{HEAD}{lines}\n}}\n")[0]
+    assert error.code == "slash-comment"
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"

@@ -108,5 +108,6 @@ def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span())
     edits = (Edit(span, f"# {match['words'] or match['inside']}"),)
     message, title = "a comment must start with `#`", "write `#`"
-    safe = match[0].rstrip().endswith("-->") and begins_line(context.text, start)
+    ends = match[0].rstrip().endswith("-->") and "-->" not in match["inside"]
+    safe = ends and begins_line(context.text, start)
     yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)

@@ -23,6 +23,7 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     Diagnosis,
     ErrorContext,
+    begins_line,
     indentation,
     insert,
     line_end,
@@ -107,7 +108,7 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1
         yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
-    safe = match[0][0] != ";"
+    safe = match[0][0] != ";" and "-->" not in words
     yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=safe, min_tokens=0)
 
 
@@ -284,21 +285,26 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `// comment` and `/* comment */`, but not `axis = 8 // 2`."""
-    offset, last = context.at, context.done[-1] if context.done else None
-    operand = last is not None and context.name(last) in NAMES | {"INT", "FLOAT"}
-    if operand and _DIVISION.match(context.text, offset):
+    offset, text = context.at, context.text
+    divides = _DIVISION.match(text, offset, context.line_limit) is not None
+    number = bool(context.done) and context.name(context.done[-1]) in _NUMBERS
+    if divides and number:
         return
-    if context.text.startswith("//", offset):
+    if text.startswith("//", offset):
         span = Span(offset, context.line_end)
         edits = (Edit(Span(offset, offset + 2), "#"),)
-        message = "a comment must start with `#`"
-        yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=True, min_tokens=0)
-    elif context.text.startswith("/*", offset):
-        end = context.text.find("*/", offset, offset + 2000)
+        is_input = "node" in context.rules and context.done[-2:-1] in (["("], [","])
+        after_node = text[context.previous_end - 1] == ")" and not begins_line(text, offset)
+        words = _WORDS.match(text, offset, context.line_limit)
+        safe = words is not None or not (number or is_input or (after_node and divides))
+        message, title = "a comment must start with `#`", "write `#`"
+        yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
+    elif text.startswith("/*", offset):
+        end = text.find("*/", offset, offset + 2000)
         if end >= 0:
             span = Span(offset, end + 2)
-            body = context.text[offset + 2 : end].strip(" *")
-            tail = context.text[end + 2 : line_end(context.text, end)]
+            body = text[offset + 2 : end].strip(" *")
+            tail = text[end + 2 : line_end(text, end)]
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             newline = "\r\n" if "\r\n" in body else "\n"
             edits = (Edit(span, newline.join(f"# {line.strip(' *')}" for line in lines)),)
@@ -308,7 +314,10 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
 
 
-_DIVISION = re.compile(r"//[ \t]*\d+(?:\.\d*)?[ \t\r]*(?:[-+*/%,>\]}]|$)", re.MULTILINE)
+_NUMBERS = frozenset(("INT", "FLOAT", "FLOAT_WORD", "NEGATIVE_WORD", "NUMBERS"))
+_DIVISION = re.compile(r"//[ \t]*-?\d[\d.]*[ \t\r]*(?:(?:,.*)?[>\])}]|,?[ \t\r]*(?:#|$))")
+_WORDS = re.compile(r"//[ \t]*\w+[ \t]+(?!(?:and|if|or)\b)\w")
+"""Matches a comment that cannot be the right operand of `//`."""
 _PUNCTUATION = re.compile(r"[,;](?:[ \t]*[,;])*")
 
 
