@@ -69,7 +69,8 @@ def _rewrite(text: str, model: Model, name: str) -> str:
     except OnnxTextError as error:
         reason = error.diagnostics[0].message
     if parsed != model:
-        raise_for_wrong_value(model, ValueError(reason))
+        cause = ValueError(reason or "the text does not parse to the edited model")
+        raise_for_wrong_value(model, cause)
     if reason:
         message = f"the edited model cannot be written as a text: {reason}"
         raise OnnxTextError(Diagnostic("edit-refused", message))
@@ -77,10 +78,13 @@ def _rewrite(text: str, model: Model, name: str) -> str:
 
 
 def _mean_the_same(left: Model, right: Model) -> bool:
-    """Whether two trees are equal or differ in nothing of the model: `(None,)` means no types."""
+    """Whether two trees are equal or differ in nothing of the model: `(None,)` means no types.
+
+    Return True if this is unknown, because a tree cannot be encoded, such as without its blobs.
+    """
     if left == right:
         return True
     try:
         return lower_without_weights(left) == lower_without_weights(right)
     except LowerError:
-        return False
+        return True

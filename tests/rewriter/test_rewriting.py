@@ -827,6 +827,28 @@ metadata {
         onnxtext.rewrite(text, tree)
 
 
+@pytest.mark.parametrize(
+    ("data", "rest"),
+    [
+        (f'blob"{"a" * 16}"', ""),
+        (f'blob"{"a" * 16}"', 'resources { store: "w" }'),
+        ('file"w.npy"', ""),
+    ],
+)
+def test_an_edit_of_a_model_whose_weights_are_missing_is_not_refused(data: str, rest: str) -> None:
+    text = f"""<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (float x) => (float y) <float[4] w = {data}> {{
+  a = Relu (x)
+  y = Relu (a)
+}}
+{rest}"""
+    tree = onnxtext.parse(text)
+    tree.graph.nodes[0].op_type = "Neg"
+    edited = deepcopy(tree)
+    tree.graph.nodes[0].output_types = (None,)
+    assert onnxtext.parse(onnxtext.rewrite(text, tree)) == edited
+
+
 TEXT_OF_BYTES = """<ir_version: 10, opset_import: [21]>
 g (float[2] b"\\x80") => (float[2] y) {
     y = Relu (b"\\x80")
