@@ -604,6 +604,22 @@ def test_errors_that_onnx_finds_in_a_loop_that_never_runs_are_kept() -> None:
     assert "`Add`" in found.message
 
 
+@pytest.mark.parametrize(
+    "nodes", ["next = Add (v, w)", "odd = SpaceToDepth <blocksize = 2> (u)\n  next = Identity (v)"]
+)
+@pytest.mark.parametrize("operator", ["my.Loop", "ai.onnx.Loop"])
+def test_an_operator_of_another_domain_is_not_a_loop(nodes: str, operator: str) -> None:
+    source = text(
+        LOOP.replace("NODES", nodes).replace("Loop", operator),
+        inputs="float[3] x, float[4] w, float[1, 1, 3, 4] u, bool c",
+        outputs="float[M] y",
+        values="int64 n = {0},",
+        opsets='"": 21, "my": 1',
+    )
+    found = any(item.code == "shape-mismatch" for item in onnxtext.check(source))
+    assert found == (operator == "my.Loop")
+
+
 def test_a_file_of_external_data_is_looked_up_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
