@@ -145,8 +145,14 @@ def test_a_shape_that_something_else_uses_is_not_changed(nodes: str, outputs: st
     assert against
 
 
-def test_declared_types_of_sequences_do_not_determine_sizes() -> None:
-    nodes = "seq(float[2, 3]) s = SequenceConstruct (x)\na = SequenceAt (s, i)\ny = Relu (a)"
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "seq(float[2, 3]) s = SequenceConstruct (x)\na = SequenceAt (s, i)\ny = Relu (a)",
+        "optional(float[2, 3]) o = Optional (x)\na = OptionalGetElement (o)\ny = Relu (a)",
+    ],
+)
+def test_declared_types_of_elements_do_not_determine_sizes(nodes: str) -> None:
     result, _, against = symbolic(model(nodes, "int64 i = {0}, float[2, 3] a"))
     assert "float[n, 3] a" in result
     assert len(against) == 1

@@ -32,11 +32,11 @@ def given_types(node: Node, inputs: list[Type | None]) -> Types:
 
 
 def without_shape(type: T) -> T:
-    """Return a tensor type, or the type of a sequence of tensors, without its shape.
+    """Return a tensor type, or the type of a sequence or optional of tensors, without its shape.
 
     Return any other type unchanged.
     """
-    if isinstance(type, SequenceType):
+    if isinstance(type, (SequenceType, OptionalType)):
         return replace(type, element=without_shape(type.element))
     return replace(type, shape=None) if isinstance(type, (TensorType, SparseTensorType)) else type
 
