@@ -849,6 +849,16 @@ g (float x) => (float y) <float[4] w = {data}> {{
     assert onnxtext.parse(onnxtext.rewrite(text, tree)) == edited
 
 
+def test_the_error_about_a_wrong_value_has_a_cause_with_a_message() -> None:
+    text = "<ir_version: 10, opset_import: [21]>\ng (float x) => (float y) { y = Relu (x) }\n"
+    tree = onnxtext.parse(text)
+    tree.graph.nodes[0].op_type = "Neg"
+    tree.graph.nodes[0].inputs = ["x"]  # type: ignore[assignment]
+    with pytest.raises(onnxtext.OnnxTextError, match="is a list, not a tuple") as found:
+        onnxtext.rewrite(text, tree)
+    assert str(found.value.__cause__) == "the text does not parse to the edited model"
+
+
 TEXT_OF_BYTES = """<ir_version: 10, opset_import: [21]>
 g (float[2] b"\\x80") => (float[2] y) {
     y = Relu (b"\\x80")
