@@ -21,9 +21,9 @@ from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.safe_paths import (
     FileParts,
+    PartsReader,
     PathError,
     blob_errors,
-    open_regular,
     resolve_inside,
     view_parts,
 )
@@ -53,6 +53,7 @@ def read_array(
     file: DataFile,
     type: TensorType,
     open_safetensors: Callable[[Path], SafetensorsFile],
+    archives: dict[Path, zipfile.ZipFile],
 ) -> bytes | memoryview:
     """Return the elements of an array in a data file, encoded as in `TensorProto.raw_data`.
 
@@ -61,6 +62,7 @@ def read_array(
         file: the reference in the text.
         type: the declared type, which the array must have.
         open_safetensors: opens a safetensors file, or returns the file that it opened before.
+        archives: the `.npz` archives that were opened before; a new archive is added.
 
     Raises:
         BlobError: `base` is None, the file cannot be read or is outside of `base`, or it lacks the
@@ -80,7 +82,7 @@ def read_array(
             return _from_safetensors(open_safetensors(path), file, type, shape, array_name)
         if file.entry is None:
             return _from_npy(view_parts(path), type, shape, array_name)
-        return _from_npz(path, file.entry, type, shape, array_name)
+        return _from_npz(path, archives, file.entry, type, shape, array_name)
 
 
 def _from_npy(
@@ -94,24 +96,45 @@ def _from_npy(
     return _to_row_major(data, dtype, shape, fortran, array_name)
 
 
+def _open_npz(path: Path, archives: dict[Path, zipfile.ZipFile]) -> zipfile.ZipFile:
+    """Open a `.npz` archive, or return the archive that was opened before."""
+    archive = archives.get(path)
+    if archive is None:
+        file = io.BufferedReader(PartsReader(view_parts(path)))
+        archive = archives[path] = zipfile.ZipFile(file)
+    return archive
+
+
+def _find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
+    """Return an entry of an archive; None if it has none with this name."""
+    try:
+        return archive.getinfo(name)
+    except KeyError:
+        return None
+
+
 def _from_npz(
-    path: Path, entry: str, type: TensorType, shape: tuple[int, ...], array_name: str
+    path: Path,
+    archives: dict[Path, zipfile.ZipFile],
+    entry: str,
+    type: TensorType,
+    shape: tuple[int, ...],
+    array_name: str,
 ) -> bytes | memoryview:
     """Return the elements of an array in a `.npz` archive."""
     try:
-        with open_regular(path) as source, zipfile.ZipFile(source) as archive:
-            member = entry if entry in archive.namelist() else entry + ".npy"
-            if member not in archive.namelist():
-                available = ", ".join(
-                    [name.removesuffix(".npy") for name in archive.namelist()][:20]
-                )
-                raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
-            with archive.open(member) as file:
-                head = io.BytesIO(file.read(_MAX_HEADER_LENGTH))
-                fortran, dtype = _header(head, type, shape, array_name)
-                size = count_elements(shape) * dtype.itemsize
-                data = head.read()[:size]
-                data += file.read(max(size - len(data), 0))
+        archive = _open_npz(path, archives)
+        member = _find(archive, entry) or _find(archive, entry + ".npy")
+        if member is None:
+            names = [name.removesuffix(".npy") for name in archive.namelist()[:20]]
+            available = ", ".join(names)
+            raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
+        with archive.open(member) as file:
+            head = io.BytesIO(file.read(_MAX_HEADER_LENGTH))
+            fortran, dtype = _header(head, type, shape, array_name)
+            size = count_elements(shape) * dtype.itemsize
+            data = head.read()[:size]
+            data += file.read(max(size - len(data), 0))
     except (BlobError, PathError, OSError):
         raise
     except Exception as error:  # zipfile and its decompressors raise errors of many classes

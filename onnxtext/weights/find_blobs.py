@@ -16,6 +16,8 @@ from onnxtext.tensor.blobs import BlobError, unknown_blob_error
 from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
 
 if TYPE_CHECKING:
+    from zipfile import ZipFile
+
     from onnxtext.weights.safetensors_file import SafetensorsFile
     from onnxtext.weights.store import Store
 
@@ -43,6 +45,7 @@ class BlobReader:
         self._known: dict[str, memoryview] = {}
         self._stores: dict[str, Store] = {}
         self._files: dict[Path, SafetensorsFile] = {}
+        self._archives: dict[Path, ZipFile] = {}
 
     @classmethod
     def of(cls, model: Model, base_dir: str | os.PathLike[str] | None) -> BlobReader:
@@ -136,7 +139,7 @@ class BlobReader:
         """
         from onnxtext.weights.array_files import read_array
 
-        return read_array(self.base, file, type, self._open_safetensors)
+        return read_array(self.base, file, type, self._open_safetensors, self._archives)
 
 
 def verify_digest(data: memoryview, digest: str, location: str) -> None:

@@ -8,8 +8,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO, RawIOBase
 from pathlib import Path, PureWindowsPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from onnxtext.io import files
 from onnxtext.io.files import check_unchanged, map_file, name_of, read_regular
@@ -18,6 +19,8 @@ from onnxtext.tensor.blobs import UNREADABLE, BlobError
 
 MIN_MAPPED_BYTES = 1 << 16
 """Files of at least this many bytes are mapped; smaller files are read."""
+
+_CHUNK = 1 << 20
 
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY")
@@ -87,14 +90,8 @@ def view_file(path: Path) -> memoryview:
         OSError: the file cannot be read.
     """
     with open_regular(path) as file:
-        if _is_mapped(file):
-            try:
-                return memoryview(map_file(file, path))
-            except OSError as error:
-                # Too many files are open, or this file cannot be mapped: read it instead.
-                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
-                    raise
-        return memoryview(read_regular(file, path))
+        mapped = _map_if_large(file, path)
+        return memoryview(read_regular(file, path)) if mapped is None else mapped
 
 
 def view_parts(path: Path) -> memoryview | FileParts:
@@ -107,9 +104,24 @@ def view_parts(path: Path) -> memoryview | FileParts:
         OSError: the file cannot be read.
     """
     with open_regular(path) as file:
-        if not _is_mapped(file):
-            return FileParts(path, os.fstat(file.fileno()))
-    return view_file(path)
+        mapped = _map_if_large(file, path)
+        return FileParts(path, os.fstat(file.fileno())) if mapped is None else mapped
+
+
+def _map_if_large(file: BinaryIO, path: Path) -> memoryview | None:
+    """Map a large file into memory; return None if it must be read instead.
+
+    This is the case if the file is small, if SIGBUS is not handled, if too many files are open, or
+    if the system cannot map this file.
+    """
+    if files.before_mapping is None or os.fstat(file.fileno()).st_size < MIN_MAPPED_BYTES:
+        return None
+    try:
+        return memoryview(map_file(file, path))
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENODEV):
+            raise
+        return None
 
 
 class FileParts:
@@ -135,19 +147,65 @@ class FileParts:
         if part.step is not None:
             raise ValueError("a part of a file has no step")
         start, stop, _ = part.indices(len(self))
+        size = max(stop - start, 0)
         # Descriptors are faster than file objects: a file can have many small tensors. Descriptors
         # that stay open could become too many: each tensor can have a file of its own.
         descriptor = os.open(self._path, _FLAGS)
         try:
+            # First, because a pipe that replaced the file cannot seek.
+            check_unchanged(self._path, self._status, os.fstat(descriptor))
             os.lseek(descriptor, start, os.SEEK_SET)
-            data = os.read(descriptor, max(stop - start, 0))
-            # The system reads at most 2 GiB at once.
-            while (left := stop - start - len(data)) > 0 and (more := os.read(descriptor, left)):
-                data += more
+            first = os.read(descriptor, min(size, _CHUNK))
+            data = memoryview(first) if len(first) == size else _read_rest(descriptor, first, size)
             check_unchanged(self._path, self._status, os.fstat(descriptor))
         finally:
             os.close(descriptor)
-        return memoryview(data)
+        return data
+
+
+def _read_rest(descriptor: int, first: bytes, size: int) -> memoryview:
+    """Return `size` bytes, or fewer at the end of the file; `first` has been read already."""
+    data = memoryview(bytearray(size))
+    count = len(first)
+    data[:count] = first
+    with FileIO(descriptor, closefd=False) as file:
+        while more := file.readinto(data[count:]):  # the system reads at most 2 GiB at once
+            count += more
+    return data[:count].toreadonly()
+
+
+class PartsReader(RawIOBase):
+    """Reads a view of a file through the interface of files."""
+
+    def __init__(self, view: memoryview | FileParts) -> None:
+        """Create a reader at the beginning of the view."""
+        self._view = view
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Set the position relative to the beginning, the position or the end; return it."""
+        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self._view)}
+        position = starts[whence] + offset
+        if position < 0:  # the error of regular files: `zipfile` handles it
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        self._position = position
+        return position
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes, at most 1 MiB, into `buffer`; return their number."""
+        size = min(len(buffer), _CHUNK)
+        data = self._view[self._position : self._position + size]
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -160,9 +218,3 @@ def open_regular(path: Path) -> BinaryIO:
     if not stat.S_ISREG(path.lstat().st_mode):
         raise PathError(f"{path} is not a regular file")
     return os.fdopen(os.open(path, _FLAGS), "rb")
-
-
-def _is_mapped(file: BinaryIO) -> bool:
-    """Whether an open file is mapped into memory: it is large, and SIGBUS is handled."""
-    size = os.fstat(file.fileno()).st_size
-    return files.before_mapping is not None and size >= MIN_MAPPED_BYTES

@@ -15,6 +15,11 @@ import onnx.numpy_helper as nh
 import pytest
 
 import onnxtext
+from onnxtext.ast.tensors_and_attributes import DataFile
+from onnxtext.ast.types import TensorType
+from onnxtext.io import files
+from onnxtext.tensor.blobs import BlobError
+from onnxtext.weights.find_blobs import BlobReader
 from onnxtext.weights.safe_paths import view_parts
 from tests.cli.command import names, run, run_patched
 
@@ -197,3 +202,47 @@ def test_external_data_that_is_replaced_while_a_python_program_reads_it_is_an_er
     other.replace(path)
     with pytest.raises(OSError, match="it changed while it was being read"):
         parts[4:6]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_external_data_that_a_pipe_replaces_is_an_error_with_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "w.bin"
+    path.write_bytes(bytes(16))
+    parts = view_parts(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"it changed while it was being read: '.*w\.bin'"):
+        parts[4:6]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+@pytest.mark.parametrize("mapped", [False, True])
+def test_an_npz_archive_that_changes_between_two_arrays_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool, mapped: bool
+) -> None:
+    """A mapped file keeps its content if another file replaces it."""
+    if mapped:
+        monkeypatch.setattr(files, "before_mapping", int)
+        monkeypatch.setattr(files, "mapped", {})
+    path, other = tmp_path / "w.npz", tmp_path / "other.npz"
+    for number, file in enumerate((path, other)):
+        array = np.full(1 << 16, number, np.float32)
+        np.savez(file, a=array, b=array)
+    reader, type = BlobReader(tmp_path, ()), TensorType("float", (1 << 16,))
+    old = bytes(reader.array(DataFile("w.npz", "a"), type))
+    if replaced:
+        other.replace(path)
+    else:
+        path.write_bytes(other.read_bytes())
+    os.utime(path, ns=(0, 0))
+
+    def read_again() -> bytes:
+        found = bytes(reader.array(DataFile("w.npz", "b"), type))
+        files.check_mapped()
+        return found
+
+    if replaced and mapped:
+        assert read_again() == old
+        return
+    with pytest.raises((BlobError, OSError), match=r"w\.npz"):
+        read_again()

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tracemalloc
+import zipfile
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import onnx
@@ -21,6 +25,7 @@ from onnxtext.ast.model import Model
 from onnxtext.ast.tensors_and_attributes import RawData
 from onnxtext.io import files
 from onnxtext.proto.decode.lift import lift_model
+from onnxtext.weights import safe_paths
 from onnxtext.weights.external_data import embed_external
 from onnxtext.weights.safe_paths import view_parts
 
@@ -66,8 +71,11 @@ def bytes_read() -> int:
     return int(IO.read_text().split()[1])
 
 
-def assert_reads_once(act: Callable[[], object], limit: int) -> None:
-    """Assert that a function reads the arrays once, and holds at most `limit` copies of them."""
+def assert_reads_once(act: Callable[[], object], limit: int, excess: float) -> None:
+    """Assert that a function reads the arrays once, and holds at most `limit` copies of them.
+
+    It may read `excess` times their size in addition, such as headers.
+    """
     assert files.before_mapping is None
     act()  # import modules
     before = bytes_read()
@@ -77,8 +85,7 @@ def assert_reads_once(act: Callable[[], object], limit: int) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # The first 64 KiB of a `.npy` file are read twice.
-    assert bytes_read() - before < 2 * SIZE
+    assert bytes_read() - before < (1 + excess) * SIZE
     assert peak < (limit + 0.5) * SIZE
 
 
@@ -92,8 +99,31 @@ def test_the_python_api_reads_each_array_once(tmp_path: Path, kind: str) -> None
     found = onnx.load_from_string(onnxtext.to_binary(path.read_text(), base_dir=tmp_path))
     for tensor in found.graph.initializer:
         np.testing.assert_array_equal(nh.to_array(tensor), ARRAYS[tensor.name])
-    assert_reads_once(lambda: onnxtext.to_binary(path.read_text(), base_dir=tmp_path), 2)
-    assert_reads_once(lambda: onnxtext.check(path), 2)
+    excess = 1 if kind == "npy" else 0.2  # the first 64 KiB of a `.npy` file are read twice
+    assert_reads_once(lambda: onnxtext.to_binary(path.read_text(), base_dir=tmp_path), 2, excess)
+    assert_reads_once(lambda: onnxtext.check(path), 2, excess)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_directory_of_an_npz_archive_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compressed: bool
+) -> None:
+    names = [f"w{index}" for index in range(20)]
+    arrays = {name: np.full(4, index, np.float32) for index, name in enumerate(names)}
+    (np.savez_compressed if compressed else np.savez)(tmp_path / "w.npz", **arrays)  # type: ignore[arg-type]
+    values = ", ".join(f'float[4] {name} = file"w.npz#{name}"' for name in names)
+    text = f'<ir_version: 10, opset_import: ["": 20]>\ng () => () <{values}> {{}}'
+    opened = []
+
+    class Counted(zipfile.ZipFile):
+        def __init__(self, file: BinaryIO) -> None:
+            opened.append(file)
+            super().__init__(file)
+
+    monkeypatch.setattr(zipfile, "ZipFile", Counted)
+    found = onnx.load_from_string(onnxtext.to_binary(text, base_dir=tmp_path))
+    assert len(opened) == 1
+    assert [nh.to_array(tensor)[0] for tensor in found.graph.initializer] == [*range(20)]
 
 
 def with_external_data(directory: Path) -> Model:
@@ -129,12 +159,45 @@ def test_a_checksum_does_not_need_the_whole_file_in_memory(tmp_path: Path) -> No
         tracemalloc.stop()
 
 
-def test_a_part_of_a_file_is_complete_if_the_system_reads_less_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("at_once", [1000, 1 << 20])
+def test_a_part_of_a_file_is_complete_and_not_copied_if_the_system_reads_less_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    path = tmp_path / "w.bin"
-    path.write_bytes(bytes(range(100)))
-    parts = view_parts(path)
+    class ReadsLess(FileIO):
+        def readinto(self, buffer: Any) -> int:
+            return super().readinto(buffer[:at_once])
+
     read = os.read
-    monkeypatch.setattr(os, "read", lambda descriptor, size: read(descriptor, min(size, 7)))
-    assert bytes(parts[10:90]) == bytes(range(10, 90))
+    monkeypatch.setattr(os, "read", lambda descriptor, size: read(descriptor, min(size, at_once)))
+    monkeypatch.setattr(safe_paths, "FileIO", ReadsLess)
+    content = bytes(range(250)) * 20_000
+    path = tmp_path / "w.bin"
+    path.write_bytes(content)
+    parts = view_parts(path)
+    tracemalloc.start()
+    try:
+        part = parts[10:-10]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert bytes(part) == content[10:-10]
+    assert peak < len(content) + (2 << 20)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENODEV])
+def test_a_large_file_that_cannot_be_mapped_is_not_read_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def fail(file: BinaryIO, path: Path) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(files, "before_mapping", int)
+    monkeypatch.setattr(safe_paths, "map_file", fail)
+    path = tmp_path / "w.bin"
+    path.write_bytes(bytes(range(256)) * (1 << 14))
+    tracemalloc.start()
+    try:
+        assert bytes(view_parts(path)[10:14]) == bytes([10, 11, 12, 13])
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
