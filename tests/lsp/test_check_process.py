@@ -12,11 +12,14 @@ import sys
 from collections.abc import AsyncIterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import onnxtext
+from onnxtext.io import files
+from onnxtext.lsp.server import check_process
 from onnxtext.lsp.server.check_document import Analysis, analyze
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError, pack, read_message
 from onnxtext.lsp.server.check_scheduler import Checker
@@ -174,3 +177,22 @@ async def test_inferred_types_have_shapes() -> None:
     assert types["not_there"] == "bool"
     assert types["visited"] == "int64[?, 1]"
     assert types["half"] == "int64"
+
+
+async def test_no_mapped_files_are_kept_after_a_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "w.npy", np.zeros(1 << 16, np.float32))
+    monkeypatch.setattr(files, "before_mapping", int)
+    seen: list[str] = []
+
+    def analyzed(*arguments: Any) -> Analysis:
+        found = analyze(*arguments)
+        seen.extend(files.mapped)
+        return found
+
+    monkeypatch.setattr(check_process, "analyze", analyzed)
+    text = '<ir_version: 10, opset_import: [21]> g () => () <float[65536] w = file"w.npy"> {}'
+    check_process._answer(CheckJob(text, "m", tmp_path), {}, lambda _: None)
+    assert [Path(path).name for path in seen] == ["w.npy"]
+    assert not files.mapped

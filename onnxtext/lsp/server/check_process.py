@@ -84,6 +84,8 @@ def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | Worke
         import traceback
 
         return WorkerError(traceback.format_exc())
+    finally:
+        files.mapped.clear()  # nothing reads it here, and this process runs for a long time
 
 
 def _send(writer: BinaryIO, message: object) -> None:
