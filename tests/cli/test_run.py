@@ -139,7 +139,12 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
         (["--random", "--output", "y=no/y.npy"], 2, "error[cannot-write]"),
         (["--random", "--output", "y=-"], 2, "error[cannot-write]: `y=-` does not name a file"),
         (["--random", "--output", "y=./m.onnx"], 2, "error[output-is-input]: m.onnx would be"),
-        (["--random", "--output", "y=m.onnxtxt"], 2, "error[output-exists]: an output would over"),
+        (
+            ["--random", "--output", "y=m.onnxtxt"],
+            2,
+            "error[output-exists]: an output would overwrite m.onnxtxt, which has the suffix of a "
+            "model",
+        ),
         (["--random", "--output", f"y={'a' * 300}.onnx"], 2, "error[cannot-write]"),
         (
             ["--random", "--output", "y=a.npy", "--output", "m=a.npy"],
