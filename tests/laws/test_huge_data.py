@@ -20,6 +20,9 @@ from onnxtext.ast.tensors_and_attributes import RawData, SplatData
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.printer import print_model
+from onnxtext.proto.encode.lower import lower_guarded
+from onnxtext.proto.encode.messages import Lowering
+from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
@@ -214,6 +217,31 @@ def test_check_counts_the_bytes_of_repetitions_that_it_does_not_write_out(
     text = REPEATED.replace("100000000", "300000000").replace("0, ...", "-1, ...")
     (finding,) = onnxtext.check(text)  # each item takes 11 bytes
     assert finding.code == "model-too-large"
+    assert memory() < 1 << 25
+
+
+@pytest.mark.parametrize("presence", ["", ", explicit: [node.doc_string, attribute.doc_string]"])
+def test_check_counts_the_repetitions_of_equal_attributes(
+    presence: str, memory: Callable[[], int]
+) -> None:
+    node = "Constant <value_ints: ints[150000000] = [1, -1, ...]> ()"
+    text = f"""<onnxtext: 1, ir_version: 8, opset_import: ["": 17]{presence}>
+g () => (int64[N] y, int64[N] z) {{
+  y = {node}
+  z = {node}
+}}
+"""
+    (finding,) = onnxtext.check(text)  # the native parser shares the equal attributes
+    assert finding.code == "model-too-large"
+    model = parse_model(Source(text))
+    first, second = model.graph.nodes
+    second.attributes = (*first.attributes,)  # another tuple with the same attribute
+    omitted = 2 * 11 * 149_999_998
+    assert lower_guarded(model, omit_repetitions=True)[2] == omitted
+    lowering = Lowering(PresenceDefaults(model.presence))
+    lowering.repetitions.beyond = "omit"
+    lowering.model(model)
+    assert lowering.repetitions.omitted == omitted
     assert memory() < 1 << 25
 
 

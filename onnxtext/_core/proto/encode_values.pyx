@@ -112,9 +112,11 @@ cdef class ValueEncoder(TypeEncoder):
         cached = self.attributes.get(identity(attributes))
         if cached is not None:
             return out.add_bytes(<bytes>cached)
+        omitted = self.lowering.repetitions.omitted
         for attribute in attributes:
             self.attribute(NODE_ATTRIBUTE, attribute, get(node, OF_NODE.at))
-        if out.size - start <= SMALL:
+        # If repetitions were left out, they must be counted again for the next node.
+        if out.size - start <= SMALL and self.lowering.repetitions.omitted == omitted:
             cached = out.take(start)
             self.attributes[identity(attributes)] = cached
             self.alive.append(attributes)

@@ -250,8 +250,9 @@ class ValueLowering(ABC):
         known = self._fields.get(id(attribute))
         if known is not None:
             return known[0]
+        omitted = self.repetitions.omitted
         field = delimited(b"\x2a", self.attribute(attribute))
-        if len(field) <= _SMALL:
+        if len(field) <= _SMALL and self.repetitions.omitted == omitted:  # else count each use
             self.remember(attribute, field)
         return field
 
