@@ -22,7 +22,7 @@ _BLOCK = 1 << 22
 """Number of bytes to compare at a time if two pieces are long."""
 
 
-def pieces_equal(pieces: Iterable[Piece], data: bytes) -> bool:
+def pieces_equal(pieces: Iterable[Piece], data: Piece) -> bool:
     """Whether the pieces, joined in order, equal `data`.
 
     A large piece that is a view of `data` at the right offset is not read: it is the same memory.

@@ -7,12 +7,15 @@ import resource
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import onnx
 import pytest
 
 import onnxtext
+from onnxtext.proto.decode.lift import lift_model
+from onnxtext.proto.encode.lower import lower_model
 from onnxtext.select_core import core
 from onnxtext.wire.writer import delimited
 from tests.running import count_calls
@@ -190,3 +193,60 @@ def test_empty_items_take_few_calls(kind: str) -> None:
     assert onnxtext.to_binary(onnxtext.from_binary(many)) == many
     calls = [count_calls(lambda data=data: onnxtext.from_binary(data)) for data in (few, many)]  # type: ignore[misc]
     assert calls[1] - calls[0] < 100 * EMPTY_ITEMS[kind][1]
+
+
+EMPTY_OUTPUT = b"\x62\0"
+"""An empty output, which only residual fields can express."""
+
+
+def nested_graphs(levels: int, odd: tuple[int, ...], size: int) -> bytes:
+    """Return a model with a tensor of `size` bytes in the innermost of nested graphs.
+
+    The graphs at the levels `odd` (0 for the innermost) have residual fields.
+    """
+    tensor = b"\x08\x01\x10\x02" + delimited(b"\x42", b"w") + delimited(b"\x4a", bytes(size))
+    graph = NAME + delimited(b"\x2a", tensor)
+    for level in range(levels):
+        if level:
+            attribute = delimited(b"\x0a", b"b") + delimited(b"\x32", graph) + b"\xa0\x01\x05"
+            node = delimited(b"\x22", b"Loop") + delimited(b"\x2a", attribute)
+            graph = delimited(b"\x0a", node) + NAME
+        if level in odd:
+            graph += EMPTY_OUTPUT
+    return b"\x08\x08" + delimited(b"\x3a", graph) + delimited(b"\x42", b"\x10\x11")
+
+
+@pytest.mark.parametrize(
+    ("levels", "odd", "size", "copies"),
+    [(29, (0,), MEGABYTE, 8), (2, (1,), MEGABYTE, 6), (2, (1,), 17 * MEGABYTE, 6)],
+)
+def test_residual_fields_take_few_copies_of_the_weights(
+    levels: int, odd: tuple[int, ...], size: int, copies: int
+) -> None:
+    lift_model(nested_graphs(1, (0,), 4))  # import all modules
+    data = nested_graphs(levels, odd, size)
+    tracemalloc.start()
+    model = lift_model(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < copies * size
+    assert lower_model(model) == data
+
+
+@pytest.mark.skipif(core() != "native", reason="the Python core has other calls")
+def test_a_training_graph_is_fast_beside_a_graph_with_residual_fields() -> None:
+    def model(count: int) -> bytes:
+        items = b"".join(
+            [delimited(b"\x0a", delimited(b"\x22", b"Op%d" % i)) for i in range(count)]
+        )
+        return (
+            b"\x08\x08"
+            + delimited(b"\x3a", NAME + EMPTY_OUTPUT)
+            + delimited(b"\x42", b"\x10\x11")
+            + delimited(b"\xa2\x01", delimited(b"\x12", items + NAME))
+        )
+
+    few, many = model(100), model(200)
+    calls = [count_calls(lambda data=data: lift_model(data)) for data in (few, many)]  # type: ignore[misc]
+    assert calls[1] - calls[0] < 100 * 16
+    assert lower_model(lift_model(many)) == many

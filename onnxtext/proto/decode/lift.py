@@ -31,6 +31,7 @@ from onnxtext.select_core import core, core_module
 from onnxtext.wire.compare_pieces import pieces_equal
 from onnxtext.wire.encoding_patch import make_patch
 from onnxtext.wire.reader import WireError
+from onnxtext.wire.writer import LENGTH, Piece
 
 
 class LiftError(ValueError):
@@ -147,19 +148,18 @@ def _lift_proven(
     Raises:
         LiftError: the bytes are not a message of the type `message`.
     """
-    fast, encoded = _fast_path(data, message, finish)
+    fast, differs = _fast_path(data, message, finish)
     if fast is not None:
         return data, fast
     # Let protobuf validate the bytes and encode them canonically.
     canonical = canonical_message(data, message)
     if canonical != bytes(data):
-        fast, encoded = _fast_path(canonical, message, finish)
+        fast, differs = _fast_path(canonical, message, finish)
         if fast is not None:
             return canonical, fast
     try:
-        least = int(message == "ModelProto" and _graphs_differ(encoded, canonical))
         canonical = bytes(canonical_unknown_fields(message, canonical))
-        lifted = _lift(Lifter(careful=True, least_level=least), canonical, message, finish)
+        lifted = _lift(Lifter(careful=True, graph_differs=differs), canonical, message, finish)
         return _lower(lifted, message), lifted
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
@@ -167,35 +167,42 @@ def _lift_proven(
 
 def _fast_path(
     data: bytes, message: str, finish: Finish | None
-) -> tuple[Model | Fragment | None, bytes]:
+) -> tuple[Model | Fragment | None, bool]:
     """Decode without comparing items.
 
     Returns:
-        The AST, and b"". If it is incomplete, None and its encoding; b"" if it cannot be encoded.
+        The AST, and False. If it is incomplete, None, and whether the main graph is incomplete;
+        False if this is unknown.
     """
     try:
         lifted = _lift_fast(data, message, finish)
         if not isinstance(lifted, Model):
-            encoded = lower_fragment(lifted, message)
+            is_complete = lower_fragment(lifted, message) == bytes(data)
+            return (lifted if is_complete else None), False
+        pieces = lower_guarded(lifted, verified=True)[0]
+        # Do not join the pieces of large models: their weights share memory with `data`.
+        if len(data) > _LARGE:
+            is_complete = pieces_equal(pieces, data)
         else:
-            pieces = lower_guarded(lifted, verified=True)[0]
-            # Do not join the pieces of large models: their weights share memory with `data`.
-            if len(data) > _LARGE and pieces_equal(pieces, data):
-                return lifted, b""
-            encoded = b"".join(pieces)
-        # A memory map never compares equal to bytes.
-        return (lifted, b"") if encoded == bytes(data) else (None, encoded)
+            pieces = [b"".join(pieces)]
+            is_complete = pieces[0] == bytes(data)  # a memory map never compares equal to bytes
+        return (lifted, False) if is_complete else (None, _graph_differs(pieces, data))
     except (WireError, LowerError, NotCanonical):
-        return None, b""
+        return None, False
 
 
-def _graphs_differ(encoded: bytes, data: bytes) -> bool:
-    """Whether the main graph is encoded differently in two models; False if one has no graph."""
-    graphs = [
-        [message[field.start : field.end] for field in all_fields(message) if field.number == 7]
-        for message in (encoded, data)
-    ]
-    return all(graphs) and graphs[0] != graphs[1]
+def _graph_differs(pieces: list[Piece], data: bytes) -> bool:
+    """Whether the encoding in `pieces` differs from the model `data` up to its main graph.
+
+    The fields before the graph never differ if `data` is canonical.
+    """
+    ends = (f.end for f in all_fields(data) if f.number == 7 and f.wire_type == LENGTH)
+    left = end = next(ends, 0)
+    start: list[Piece] = []
+    for piece in pieces:
+        start.append(memoryview(piece)[:left])
+        left -= len(start[-1])
+    return not pieces_equal(start, memoryview(data)[:end])
 
 
 def canonical_encoding(data: bytes) -> bytes:

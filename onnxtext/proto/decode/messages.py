@@ -27,6 +27,7 @@ from onnxtext.proto.decode.types_and_tensors import (
 )
 from onnxtext.proto.presence_defaults import unset_decorator
 from onnxtext.select_core import core, core_module
+from onnxtext.wire.compare_pieces import pieces_equal
 from onnxtext.wire.reader import check_depth, read_fields, read_varint, to_int64
 from onnxtext.wire.writer import LENGTH, VARINT
 
@@ -39,6 +40,9 @@ _FAST_LEVELS = 3
 If the result is not complete, the graph is decoded again item by item. Deeper graphs are decoded
 only item by item: otherwise a node could be decoded once for each enclosing graph.
 """
+
+_DEPTH_OF_MODEL_GRAPH = 1
+"""The number of messages around a model's own graph; other graphs in a model are deeper."""
 
 _DEEP = 90
 """Graphs and functions nested deeper than this are read in Python, which checks the depth limit."""
@@ -53,7 +57,7 @@ class Lifter(NodeLifter):
         careful: bool,
         native: bool = True,
         decoder: ModelDecoder | None = None,
-        least_level: int = 0,
+        graph_differs: bool = False,
     ) -> None:
         """Create the caches.
 
@@ -61,8 +65,8 @@ class Lifter(NodeLifter):
             careful: whether to compare every item with its bytes and add residual decorators.
             native: whether the native core may be used.
             decoder: decodes with the native core; None for a new one.
-            least_level: the number of enclosing graphs from which on a `careful` lifter first
-                decodes a graph without comparing its items; 1 if this has failed for the model.
+            graph_differs: whether decoding the model's graph without comparing its items has
+                failed, so that a `careful` lifter need not try it.
         """
         super().__init__(careful=careful)
         self._native = native and not careful and core() == "native"
@@ -72,7 +76,7 @@ class Lifter(NodeLifter):
             new = core_module("proto.decode_models").ModelDecoder
             self._decoder: ModelDecoder = decoder or new(self._value_types)
         self._fast = Lifter(careful=False, native=native) if careful else None
-        self._least_level = least_level
+        self._graph_differs = graph_differs
         self._level = 0  # the number of enclosing graphs that are lifted carefully
 
     # ---- Models -----------------------------------------------------------------------------
@@ -108,7 +112,9 @@ class Lifter(NodeLifter):
                     case 6:
                         model.doc_string = to_text(inside)
                     case 7:
-                        model.graph = self.graph(data, 1, field.value, field.end)
+                        model.graph = self.graph(
+                            data, _DEPTH_OF_MODEL_GRAPH, field.value, field.end
+                        )
                     case 8:
                         model.opset_imports.append(self.opset(inside))
                     case 14:
@@ -165,9 +171,10 @@ class Lifter(NodeLifter):
         if self._native and depth <= _DEEP:
             return self._decoder.graph(self, data, start, end, depth)
         # Try the fast path first: most graphs have no fields that need residual decorators.
-        if self._fast is not None and self._least_level <= self._level < _FAST_LEVELS:
+        has_failed = self._graph_differs and depth == _DEPTH_OF_MODEL_GRAPH
+        if self._fast is not None and self._level < _FAST_LEVELS and not has_failed:
             result = self._fast.graph(data, depth, start, end)
-            if self._complete(result, "GraphProto", bytes(data[start:end])):
+            if self._complete(result, "GraphProto", memoryview(data)[start:end]):
                 return result
         graph = ast.Graph("")
         texts: dict[int, list[str]] = {2: []}
@@ -178,7 +185,7 @@ class Lifter(NodeLifter):
         self._level -= 1
         if self.careful:
             lowered = b"".join(self._lowering.graph(graph))
-            self._add_residue(graph, "GraphProto", lowered, bytes(data[start:end]))
+            self._add_residue(graph, "GraphProto", lowered, memoryview(data)[start:end])
         elif rest:
             graph.decorators += unknown_decorators("GraphProto", b"".join(rest))
         return graph
@@ -221,28 +228,32 @@ class Lifter(NodeLifter):
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
-    def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: bytes) -> bool:
-        """Whether the encoding of a graph or function is `data`; if so, remember it."""
+    def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: memoryview) -> bool:
+        """Whether the encoding of a graph or function is `data`; if so, remember it.
+
+        `data` is a view, because a copy for each level of nested graphs would take much memory.
+        """
         from onnxtext.proto.encode.lower import LowerError, lower_fragment
 
         try:
-            is_complete = lower_fragment(ast.Fragment(lifted, NO_DEFAULTS), message) == data
+            lowered = lower_fragment(ast.Fragment(lifted, NO_DEFAULTS), message)
         except LowerError:
             return False
+        is_complete = pieces_equal([lowered], data)
         if is_complete:
             self._lowering.remember(lifted, data)
         return is_complete
 
     def _add_residue(
-        self, lifted: ast.Graph | ast.Function, message: str, lowered: bytes, data: bytes
+        self, lifted: ast.Graph | ast.Function, message: str, lowered: bytes, data: memoryview
     ) -> None:
         """Add residual decorators to a graph or function; if its encoding is `data`, remember it.
 
         `lowered` is its encoding without these decorators.
         """
-        rest = residual_decorators(message, lowered, data)
+        rest = residual_decorators(message, lowered, bytes(data))
         lifted.decorators += rest
-        if self._lowering.finish(message, lowered, rest, -1) == data:
+        if pieces_equal([self._lowering.finish(message, lowered, rest, -1)], data):
             self._lowering.remember(lifted, data)
 
     def function(self, data: Data, depth: int = 0) -> ast.Function:
@@ -256,7 +267,7 @@ class Lifter(NodeLifter):
             return self._decoder.function(self, data, depth)
         if self._fast is not None:
             result = self._fast.function(data, depth)
-            if self._complete(result, "FunctionProto", bytes(data)):
+            if self._complete(result, "FunctionProto", memoryview(data)):
                 return result
         function = ast.Function("")
         attributes: list[ast.Attribute] = []
@@ -288,7 +299,7 @@ class Lifter(NodeLifter):
         assemble_function(function, infos)
         if self.careful:
             lowered = self._lowering.function(function)
-            self._add_residue(function, "FunctionProto", lowered, bytes(data))
+            self._add_residue(function, "FunctionProto", lowered, memoryview(data))
         elif rest:
             function.decorators += unknown_decorators("FunctionProto", b"".join(rest))
         return function
