@@ -49,7 +49,7 @@ def check_subject(model: Model) -> CheckedModel:
 
     def encoded() -> bytes | None:
         try:
-            return lower_without_weights(model)
+            return lower_without_weights(model, reject_repetitions=True)
         except LowerError:
             return None
 

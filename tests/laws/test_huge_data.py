@@ -20,7 +20,7 @@ from onnxtext.ast.tensors_and_attributes import RawData, SplatData
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.printer import print_model
-from onnxtext.proto.encode.lower import lower_guarded
+from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_without_weights
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.source import Source
@@ -243,6 +243,17 @@ g () => (int64[N] y, int64[N] z) {{
     lowering.model(model)
     assert lowering.repetitions.omitted == omitted
     assert memory() < 1 << 25
+
+
+def test_a_model_with_many_repetitions_can_be_edited() -> None:
+    text = REPEATED.replace("100000000", "2000000")
+    model = onnxtext.parse(text)
+    model.graph.name = "h"
+    model.graph.nodes[0].output_types = (None,)  # means the same as no types
+    edited = onnxtext.parse(onnxtext.rewrite(text, model))
+    assert edited.graph.name == "h"
+    with pytest.raises(LowerError, match="more than 1 MiB"):
+        lower_without_weights(edited, reject_repetitions=True)
 
 
 def test_a_repetition_is_equal_to_the_same_list_in_full() -> None:

@@ -98,7 +98,7 @@ def _check(
         if sum(map(len, pieces)) < LARGE:
             return join_pieces(pieces)
         try:  # shape inference does not need large weights, and would copy them
-            return lower_without_weights(model, blob_source)
+            return lower_without_weights(model, blob_source, reject_repetitions=True)
         except LowerError:  # a list is too long for shape inference
             return None
 

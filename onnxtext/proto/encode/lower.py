@@ -127,21 +127,30 @@ def _core_lowering() -> type[Lowering]:
     return CoreLowering
 
 
-def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -> bytes:
-    """Encode a model for type inference, without the data of large blobs, files and repetitions.
+def lower_without_weights(
+    model: Model, blob_source: BlobSource | None = None, *, reject_repetitions: bool = False
+) -> bytes:
+    """Encode a model without the data of large blobs, files and tensors that repeat an item.
 
     A tensor whose data is left out refers to an external file that does not exist.
 
+    Args:
+        model: the model.
+        blob_source: finds blobs that are not in the model's resources.
+        reject_repetitions: whether to reject more than 1 MiB of repetitions in lists; for type
+            inference, which is slow for such lists.
+
     Raises:
-        LowerError: a statement cannot be encoded, for example because a blob is missing; or the
-            lists that repeat an item are too long.
+        LowerError: a statement cannot be encoded, for example because a blob is missing; or there
+            are too many repetitions.
     """
     try:
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
     lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
-    lowering.repetitions.beyond = "reject"
+    if reject_repetitions:
+        lowering.repetitions.beyond = "reject"
     return b"".join(lowering.model(model))
 
 
