@@ -11,11 +11,12 @@ cdef class ValueEncoder(TypeEncoder):
         types: the encoded field of a type, by the id of the type.
         forms: the `TensorForm` of a type, by the id of the type.
         alive: the objects that are cached by id.
+        omitted: `Repetitions.omitted` after the last attribute that Python encoded.
         depth: the nesting depth of graphs and functions.
         level: the nesting depth of graphs.
         deepest: the maximum `level`.
     """
-    cdef object node_name, tensor_name
+    cdef object node_name, tensor_name, omitted
     cdef bytes doc, domain, overload
     # Whether presence defaults add fields to these messages, which Python then encodes.
     cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python

@@ -67,7 +67,7 @@ cdef class ValueEncoder(TypeEncoder):
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}
-        self.patience = UNINTERRUPTED
+        self.patience, self.omitted = UNINTERRUPTED, 0
 
     cdef int graph_fields(self, graph) except -1:
         raise NotImplementedError
@@ -112,11 +112,11 @@ cdef class ValueEncoder(TypeEncoder):
         cached = self.attributes.get(identity(attributes))
         if cached is not None:
             return out.add_bytes(<bytes>cached)
-        omitted = self.lowering.repetitions.omitted
+        omitted = self.omitted
         for attribute in attributes:
             self.attribute(NODE_ATTRIBUTE, attribute, get(node, OF_NODE.at))
         # If repetitions were left out, they must be counted again for the next node.
-        if out.size - start <= SMALL and self.lowering.repetitions.omitted == omitted:
+        if out.size - start <= SMALL and self.omitted == omitted:
             cached = out.take(start)
             self.attributes[identity(attributes)] = cached
             self.alive.append(attributes)
@@ -136,7 +136,9 @@ cdef class ValueEncoder(TypeEncoder):
             if self.value(attribute):
                 return out.close(start)
             out.size = before
-        return out.field(key, self.lowering.placed_attribute(attribute, offset))
+        encoded = self.lowering.placed_attribute(attribute, offset)
+        self.omitted = self.lowering.repetitions.omitted
+        return out.field(key, encoded)
 
     cdef bint value(self, attribute) except -1:
         """Add the value and the type of an attribute.
