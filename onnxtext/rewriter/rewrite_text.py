@@ -80,11 +80,14 @@ def _rewrite(text: str, model: Model, name: str) -> str:
 def _mean_the_same(left: Model, right: Model) -> bool:
     """Whether two trees are equal or differ in nothing of the model: `(None,)` means no types.
 
-    Return True if this is unknown, because a tree cannot be encoded, such as without its blobs.
+    Return True if neither tree can be encoded, for example because blobs are missing, or because
+    lists repeat their last items too often.
     """
-    if left == right:
-        return True
+    return left == right or _encoded(left) == _encoded(right)
+
+
+def _encoded(model: Model) -> bytes | None:
     try:
-        return lower_without_weights(left) == lower_without_weights(right)
+        return lower_without_weights(model, reject_repetitions=True)
     except LowerError:
-        return True
+        return None
