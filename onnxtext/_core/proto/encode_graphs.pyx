@@ -278,7 +278,7 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t start
         self.tick()
         if self.nodes_in_python or type(node) is not NODE:
-            return out.field(key, self.lowering.node(node))
+            return self.in_python(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
         doc, is_unset, domain = None, False, get(node, OF_NODE.domain)
         if len(decorators) == 1 and decorators[0].name == "doc":
@@ -286,7 +286,7 @@ cdef class Encoder(ValueEncoder):
         elif len(decorators) == 1 and domain is None:
             is_unset = decorators[0] == UNSET_DOMAIN
         if decorators and doc is None and not is_unset:
-            return out.field(key, self.lowering.node(node))
+            return self.in_python(key, self.lowering.node(node))
         start = out.open(key)
         for text in get(node, OF_NODE.inputs):
             out.text(NODE_INPUT, text)

@@ -11,7 +11,7 @@ cdef class ValueEncoder(TypeEncoder):
         types: the encoded field of a type, by the id of the type.
         forms: the `TensorForm` of a type, by the id of the type.
         alive: the objects that are cached by id.
-        omitted: `Repetitions.omitted` after the last attribute that Python encoded.
+        omitted: `Repetitions.omitted` after the last attribute or node that Python encoded.
         depth: the nesting depth of graphs and functions.
         level: the nesting depth of graphs.
         deepest: the maximum `level`.
@@ -32,6 +32,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef int tick(self) except -1
     cdef int node_attributes(self, attributes, node) except -1
     cdef int attribute(self, int key, attribute, offset) except -1
+    cdef int in_python(self, int key, encoded) except -1
     cdef bint value(self, attribute) except -1
     cdef bint item(self, int kind, int key, value) except -1
     cdef bint stored(self, int kind, bint is_typed, blob) except -1

@@ -136,9 +136,12 @@ cdef class ValueEncoder(TypeEncoder):
             if self.value(attribute):
                 return out.close(start)
             out.size = before
-        encoded = self.lowering.placed_attribute(attribute, offset)
+        return self.in_python(key, self.lowering.placed_attribute(attribute, offset))
+
+    cdef int in_python(self, int key, encoded) except -1:
+        """Add a field that Python encoded."""
         self.omitted = self.lowering.repetitions.omitted
-        return out.field(key, encoded)
+        return self.out.field(key, encoded)
 
     cdef bint value(self, attribute) except -1:
         """Add the value and the type of an attribute.
