@@ -15,13 +15,27 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, SHAPES_ALONE
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS
 from onnxtext.checker.inference.symbolic.shape_merging import infer_node
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
 from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
 from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE
 
+DATA_DEPENDENT = {
+    "NonZero": "the number of elements that are not 0",
+    "Unique": "the number of different elements",
+    "Compress": "the number of elements that the condition selects",
+    "NonMaxSuppression": "the number of boxes that are kept",
+    "StringSplit": "the number of parts of the strings",
+    "SequenceAt": "the element of the sequence",
+    "ConcatFromSequence": "the elements of the sequence",
+    "SplitToSequence": "the lengths of the parts",
+    "Optional": "the value",
+    "OptionalGetElement": "the value",
+    "CategoryMapper": "the data",
+}
+"""Maps operators with data-dependent output sizes to the data that determines these sizes."""
 _MAX_REPLACED = 96
 """The maximum number of sizes to replace in the inputs of one node."""
 
@@ -187,7 +201,7 @@ def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influen
         for index in _takes_values(facts)
         if facts.values[index] is None and facts.shapes[index] == (None,)
     ]
-    if lengths or part.kind != "dimension" or facts.node.op_type not in SHAPES_ALONE:
+    if lengths or part.kind != "dimension" or facts.node.op_type in DATA_DEPENDENT:
         return lengths
     aligned = set(_aligned_dimensions(facts, part))
     return [influence for influence in unknown if influence in aligned]

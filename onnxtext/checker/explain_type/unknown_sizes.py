@@ -8,6 +8,7 @@ from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.checker.context.finding import quote
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.explain_type.determining_sizes import (
+    DATA_DEPENDENT,
     RANK,
     NodeFacts,
     TypePart,
@@ -15,21 +16,6 @@ from onnxtext.checker.explain_type.determining_sizes import (
 )
 from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
 from onnxtext.checker.inference.symbolic.sizes.polynomials import text
-
-_DATA_DEPENDENT = {
-    "NonZero": "the number of elements that are not 0",
-    "Unique": "the number of different elements",
-    "Compress": "the number of elements that the condition selects",
-    "NonMaxSuppression": "the number of boxes that are kept",
-    "StringSplit": "the number of parts of the strings",
-    "SequenceAt": "the element of the sequence",
-    "ConcatFromSequence": "the elements of the sequence",
-    "SplitToSequence": "the lengths of the parts",
-    "Optional": "the value",
-    "OptionalGetElement": "the value",
-    "CategoryMapper": "the data",
-}
-"""Maps operators with data-dependent output sizes to the data that determines these sizes."""
 
 
 def start_of_sentence(operator: str, count: int) -> str:
@@ -53,8 +39,8 @@ def operator_reason(
         if scope.opsets is not None and domain not in scope.opsets:
             return f"{operator} is of the domain `{domain or 'ai.onnx'}`, which is not imported"
         return f"{operator} is an unknown operator of the domain `{domain or 'ai.onnx'}`"
-    if not domain and node.op_type in _DATA_DEPENDENT:
-        return f"{operator} depends on data: {_DATA_DEPENDENT[node.op_type]}"
+    if not domain and node.op_type in DATA_DEPENDENT:
+        return f"{operator} depends on data: {DATA_DEPENDENT[node.op_type]}"
     if part.kind == "element":
         return f"the elements that {operator} computes are not tracked: they depend on data"
     inputs = zip(node.inputs, facts.shapes, strict=True)

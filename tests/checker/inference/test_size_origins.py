@@ -117,6 +117,23 @@ g (float[4, ?] x, float[?, 4] z, bool[K] c) => (y) {{ y = {call} }}
     assert "depends on data" in told(parse(text), "y")
 
 
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        ("MatMul (b, w)", "`MatMul` needs unknown sizes:"),
+        ("MaxPool <kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1> (p)",
+         "`MaxPool` needs the unknown dimension 2 of `p`"),
+    ],
+)  # fmt: skip
+def test_sizes_that_are_inferred_from_numbers_only_need_sizes_of_inputs(
+    call: str, wanted: str
+) -> None:
+    text = f"""<ir_version: 8, opset_import: ["": 17]>
+g (float[?, 2, 4] b, float[?, 4, 5] w, float[1, 3, ?, 8] p) => (y) {{ y = {call} }}
+"""
+    assert wanted in told(parse(text), "y")
+
+
 def _where(place: Place) -> str:
     return str(getattr(place.item, "op_type", getattr(place.item, "name", "")))
 
