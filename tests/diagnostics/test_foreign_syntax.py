@@ -648,6 +648,20 @@ def test_no_safe_fix_drops_the_division_of_a_value(node: str) -> None:
     assert error.fix.applicability == "unsafe"
 
 
+@pytest.mark.parametrize("dims", ["\n 3,\n N // 2\n ", "N // 2\n", "N // 2", "N // k\n"])
+def test_no_safe_fix_drops_the_division_of_a_dimension(dims: str) -> None:
+    (error,) = found_in(f"{HEADER}g (float[{dims}] x) => (float[2] y) {{\n  y = Relu (x)\n}}\n")
+    assert error.fix is None or error.fix.applicability == "unsafe"
+
+
+def test_no_safe_fix_drops_the_division_of_a_parameter() -> None:
+    node = "b = Softmax <\n    axis: int = @n // 2\n  > (a)"
+    graph = f"{HEADER}{HEAD}  y = Relu (x)\n}}\n"
+    function = f'<domain: "m", opset_import: [21]>\nf <n> (a) => (b) {{\n  {node}\n}}\n'
+    (error,) = found_in(graph + function)
+    assert error.fix is None
+
+
 @pytest.mark.parametrize("inputs", ["float[2] x // 2\n", "float[2] x, // 2\nfloat z"])
 def test_a_number_after_a_declared_name_is_a_comment(inputs: str) -> None:
     text = f"{HEADER}g ({inputs}) => (float[2] y) {{\n  y = Relu (x)\n}}\n"

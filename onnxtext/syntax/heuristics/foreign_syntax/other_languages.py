@@ -287,8 +287,11 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `// comment` and `/* comment */`, but not `axis = 8 // 2`."""
     offset, text = context.at, context.text
     divides = _DIVISION.match(text, offset, context.line_limit) is not None
-    number = bool(context.done) and context.name(context.done[-1]) in _NUMBERS
-    if divides and number:
+    kind = context.name(context.done[-1]) if context.done else ""
+    listed = [token for token in context.done if token in {"[", "]"}][-1:] == ["["]
+    named = kind in NAMES and (listed or context.done[-2:-1] in (["@"], ["="]))
+    is_operand = kind in _NUMBERS or named
+    if divides and is_operand:
         return
     if text.startswith("//", offset):
         span = Span(offset, context.line_end)
@@ -296,7 +299,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
         is_input = "node" in context.rules and context.done[-2:-1] in (["("], [","])
         after_node = text[context.previous_end - 1] == ")" and not begins_line(text, offset)
         words = _WORDS.match(text, offset, context.line_limit)
-        safe = words is not None or not (number or is_input or (after_node and divides))
+        safe = words is not None or not (is_operand or is_input or (after_node and divides))
         message, title = "a comment must start with `#`", "write `#`"
         yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
     elif text.startswith("/*", offset):
