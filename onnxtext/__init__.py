@@ -12,8 +12,8 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-# Type checkers take this variable for true. Importing `typing` would take 10 to 20 ms; until then,
-# Ctrl-C in a command would show a traceback.
+# Type checkers treat this variable as true. `typing` is not imported, because that takes 10 to
+# 20 ms, during which Ctrl-C would show a traceback.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:

@@ -44,7 +44,10 @@ class VerbatimSpans:
         return all(line.strip()[:1] in ("", "#") for line in lines)
 
     def keep(self, start: int, end: int) -> str:
-        """Record a verbatim span, dropping those inside; return its source, stripped at the end."""
+        """Record a verbatim span instead of the spans inside it; return its source.
+
+        The result has no blanks at the end.
+        """
         inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
         self._starts[inner] = [start]
         self._ends[inner] = [end]

@@ -176,7 +176,10 @@ def _has_nodes(context: ErrorContext, edit: Edit) -> bool:
 
 
 def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `name =>` and `name {`: no inputs or outputs, or an unknown or misplaced section."""
+    """Diagnose `name =>` and `name {`.
+
+    The inputs or outputs of a graph or function are missing, or a section is unknown or misplaced.
+    """
     name = context.done[-1] if context.done else None
     has_header = context.done[-2:-1] == [">"]
     if name is None or "node" in context.rules or not (len(context.done) == 1 or has_header):

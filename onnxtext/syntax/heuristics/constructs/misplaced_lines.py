@@ -240,7 +240,7 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
             title = "remove the repetition"
         following = last + 1 + margin
         indented = following <= len(text) and text[last:following].isspace()
-        # The statement may begin on this line: then the edit must not begin before the line.
+        # The second edit begins at the line, for a statement that begins there.
         for place in (Span(start - 1, last), Span(span.start, following if indented else last)):
             edits = (Edit(place, ""),)
             yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
