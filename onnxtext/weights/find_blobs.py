@@ -104,7 +104,7 @@ class BlobReader:
             if path not in self._files and not path.exists():
                 return None
             file = self._open_safetensors(path)
-            matches = [name for name in file.blobs if name.startswith(digest)]
+            matches = file.matching(digest)
         else:
             from onnxtext.weights.store import Store
 

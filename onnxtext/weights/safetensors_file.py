@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def _can_be_key(name: str) -> bool:
     return name not in ("", "__metadata__")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SafetensorsFile:
     """A safetensors file whose data is read when it is needed.
 
@@ -155,6 +156,16 @@ class SafetensorsFile:
     tensors: dict[str, tuple[str, tuple[int, ...], slice]]
     blobs: dict[str, str]
     view: memoryview | FileParts
+    _digests: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._digests = sorted(self.blobs)
+
+    def matching(self, digest: str) -> list[str]:
+        """Return the digests of the blobs whose digest begins with `digest`."""
+        names = self._digests
+        # "g" sorts after all hexadecimal digits.
+        return names[bisect_left(names, digest) : bisect_left(names, digest + "g")]
 
     def data(self, name: str) -> memoryview:
         """Return the bytes of a tensor, without verifying a digest.

@@ -7,13 +7,16 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.tensor.blobs import BlobError
 from onnxtext.weights.safe_paths import PathError, resolve_inside
 from onnxtext.weights.store import Store
 from onnxtext.wire.compare_pieces import same_bytes
+
+if TYPE_CHECKING:
+    from onnxtext.weights.safetensors_file import SafetensorsFile
 
 Weights = Literal["auto", "inline", "section", "store", "safetensors", "none"]
 """Where to write large data (SPEC 6.6)."""
@@ -56,25 +59,18 @@ class WeightFiles:
         target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "store" or not target.exists():
             return None
-        return None if self._are_written(self._blobs_in(target)) else target
+        return None if self._are_in(_open_existing(target)) else target
 
-    def _are_written(self, blobs: dict[str, memoryview]) -> bool:
-        """Whether `blobs`, the content of a file, are exactly the blobs to write."""
-        return blobs.keys() == self.blobs.keys() and all(
-            same_bytes(blobs[digest], data) for digest, data in self.blobs.items()
+    def _are_in(self, file: SafetensorsFile | None) -> bool:
+        """Whether the blobs of a file are exactly the blobs to write."""
+        return (
+            file is not None
+            and file.blobs.keys() == self.blobs.keys()
+            and all(
+                same_bytes(file.data(file.blobs[digest]), data)
+                for digest, data in self.blobs.items()
+            )
         )
-
-    def _blobs_in(self, target: Path) -> dict[str, memoryview]:
-        """Map digests to the blobs in a safetensors file; {} if it is missing or unreadable."""
-        from onnxtext.weights.safetensors_file import open_safetensors
-
-        if not target.exists():
-            return {}
-        try:
-            file = open_safetensors(target)
-        except BlobError:
-            return {}
-        return {digest: file.data(name) for digest, name in file.blobs.items()}
 
     def write(self, written: OnWritten | None = None, check: Callable[[], object] = int) -> None:
         """Write the blobs that the destination lacks, and keep all blobs that it already has.
@@ -99,9 +95,10 @@ class WeightFiles:
 
             if target in external_files(self.model, self.base):
                 raise PathError(f"{target} has external data of the model")
-            old = self._blobs_in(target)
-            if self._are_written(old):
+            file = _open_existing(target)
+            if self._are_in(file):
                 return
+            old = {} if file is None else {key: file.data(name) for key, name in file.blobs.items()}
             self._extended = bool(old.keys() - self.blobs.keys())
             target.parent.mkdir(parents=True, exist_ok=True)
             write_safetensors(target, {**old, **self.blobs}, self.model, check)
@@ -139,6 +136,18 @@ class WeightFiles:
             target = resolve_inside(self.base, self.place.path)
             write_safetensors(target, self.blobs, self.model, check)
             self._extended = False
+
+
+def _open_existing(path: Path) -> SafetensorsFile | None:
+    """Open a safetensors file; None if it does not exist, or is not a safetensors file."""
+    from onnxtext.weights.safetensors_file import open_safetensors
+
+    if not path.exists():
+        return None
+    try:
+        return open_safetensors(path)
+    except BlobError:
+        return None
 
 
 def move_resources(

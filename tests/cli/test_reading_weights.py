@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -21,13 +22,15 @@ import pytest
 from safetensors.numpy import save_file
 
 import onnxtext
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Model, WeightPlace
 from onnxtext.ast.tensors_and_attributes import RawData
 from onnxtext.io import files
 from onnxtext.proto.decode.lift import lift_model
 from onnxtext.weights import safe_paths
 from onnxtext.weights.external_data import embed_external
+from onnxtext.weights.find_blobs import BlobReader
 from onnxtext.weights.safe_paths import view_parts
+from onnxtext.weights.write_resources import WeightFiles
 
 COUNT = 24
 ARRAYS = {
@@ -149,6 +152,37 @@ def test_the_python_api_reads_external_data_once_and_once_for_its_checksum(tmp_p
     for value in lifted.graph.values:
         assert isinstance(value.data, RawData)
         assert value.data.data == ARRAYS[value.name].tobytes()
+
+
+@pytest.mark.thorough
+def test_many_blobs_in_a_file_are_found_fast(tmp_path: Path) -> None:
+    arrays = {f"w{index}": np.array([index]) for index in range(20_000)}
+    digests = {name: hashlib.sha256(array.tobytes()).hexdigest() for name, array in arrays.items()}
+    metadata = {f"sha256:{digest}": name for name, digest in digests.items()}
+    save_file(arrays, tmp_path / "w.safetensors", metadata)
+    reader = BlobReader(tmp_path, [WeightPlace("safetensors", "w.safetensors")])
+    start = time.process_time()
+    for name, digest in digests.items():
+        assert reader.find(digest[:16]) == arrays[name].tobytes()
+    assert time.process_time() - start < 10
+
+
+def test_a_file_is_compared_with_new_blobs_one_by_one(tmp_path: Path) -> None:
+    write_text("weights safetensors", tmp_path / "m.onnxtxt")
+    blobs = {
+        hashlib.sha256(array.tobytes()).hexdigest(): array.tobytes() for array in ARRAYS.values()
+    }
+    place = WeightPlace("safetensors", "m.safetensors")
+    weights = WeightFiles(tmp_path, place, dict(blobs), lift_model(model().SerializeToString()))
+    tracemalloc.start()
+    try:
+        assert weights.foreign() is None
+        weights.write()
+        assert tracemalloc.get_traced_memory()[1] < SIZE / 4
+    finally:
+        tracemalloc.stop()
+    del weights.blobs[min(blobs)]
+    assert weights.foreign() == tmp_path / "m.safetensors"
 
 
 def test_a_checksum_does_not_need_the_whole_file_in_memory(tmp_path: Path) -> None:
