@@ -19,7 +19,7 @@ Names = Callable[[str], str]
 _NAMING = (*ORDERS, "device", "set")
 """The decorators whose arguments may name values."""
 _QUANTIZED = {"quant_parameter_tensor_names", "value"}
-"""In `@set(quantization_annotation: …)`, the fields around the names of scales and zero points."""
+"""In `@set(quantization_annotation: …)`, the fields with the names of scales and zero points."""
 
 
 def defined_names(scope: Scope) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _map_declarations(scope: Scope, names: Names) -> None:
 
 
 def map_uses(node: Node, names: Names) -> None:
-    """Rename the values that a node and its nested graphs use."""
+    """Rename the values that a node and its nested graphs use, except the graphs' own values."""
     _map_own_uses(node, names)
     for graph in nested_graphs((node,)):
         own = set(defined_names(graph))

@@ -72,7 +72,7 @@ def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
 
 
 def _parts(value: Any, origin: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, Any, str]]:
-    """Yield the items or fields of a value: for each the value, the annotation and the path."""
+    """Yield (value, annotation, relative path) of each key, item or field of a value."""
     if origin is dict:
         for key, item in value.items():
             yield key, arguments[0], f"[{key!r}]"
@@ -121,7 +121,7 @@ def _wrong_content(value: Any, path: str) -> _Wrong | None:
 
 
 def _fits(type: ast.TensorType, data: object) -> bool:
-    """Whether a literal of a tensor type can express data that is stored as elements."""
+    """Whether a literal of `type` can express `data`; True for data that has no elements."""
     count = count_elements(type.integer_dims)
     try:
         match data:

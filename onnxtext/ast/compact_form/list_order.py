@@ -27,7 +27,7 @@ INITIALIZERS = "initializers"
 """The name of the decorator that gives the order of the initializers."""
 
 ORDERS = frozenset((DECORATOR, INITIALIZERS))
-"""The names of both decorators; the decorators are not stored in the `GraphProto`."""
+"""The names of both decorators; a `GraphProto` does not store these decorators."""
 
 MAX_NAMES_LENGTH = 72
 """Maximum total length of the names in a decorator, with their quotes and commas.

@@ -39,7 +39,7 @@ _Lists = dict[str, dict[str, Type | None]]
 
 
 def _part_of(lists: _Lists, info: ValueInfo) -> str:
-    """Return the first part (a key of `lists`) that has the plain entry `info`; "" if none has."""
+    """Return the first part (a key of `lists`) with this entry; "" if none or not plain."""
     if not info.decorators and not info.metadata:
         for part, types in lists.items():
             if info.name in types and types[info.name] == info.type:
@@ -102,7 +102,7 @@ def place_infos(
 def _place_named(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
-    """Convert `infos` as `_by_name` does, but faster; return the result of `place_infos`.
+    """Convert `infos` like `_by_name`, but faster; return what `place_infos` returns.
 
     `data` are the initializers of the graph. Return None if `place_named_types` returns None.
     """

@@ -47,7 +47,7 @@ class Repair(NamedTuple):
 
 
 def respelling(item: Any, wrong: str, right: str) -> Repair:
-    """Return a `respell` repair that replaces the value name `wrong` in a statement by `right`."""
+    """Return a `respell` repair that replaces the value name `wrong` by `right` in a statement."""
     from onnxtext.printer.quoting import value_name  # a slow import, rarely needed
 
     return Repair("respell", item, (value_name(wrong), value_name(right)))

@@ -242,7 +242,7 @@ _NODE = re.compile(
     r"(?:\s|#[^\n]*(?:\n|\Z))*(?:\[[^\]\n]*\]\s*)?(?:\w+\[[^\]\n]*\]\s*)?"
     r'(?:"[^"\n]*"|[\w.]+)\s*(?:=(?!>)|,)'
 )
-"""Matches a text that starts like a node, with outputs and `=`."""
+"""Matches the start of a node: its first output, then `=` or `,`."""
 _HEADER = re.compile(r"^[ \t<]*(?:ir_version|opset_import)\b *[:=]", re.MULTILINE)
 """Matches the entry `ir_version` or `opset_import` of a header."""
 

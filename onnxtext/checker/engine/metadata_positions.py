@@ -67,7 +67,7 @@ def metadata_key_span(text: str, keys: Keys, item: Any, index: int) -> Span | No
 
 
 def _decorator_keys(text: str, offset: int) -> Iterator[Span]:
-    """Yield the spans of the keys in `@meta(…)`, among the decorators that start at an offset."""
+    """Yield the spans of the keys in each `@meta(…)` among the decorators at an offset."""
     lexer = load_lexer()
     depth, is_meta, before = 0, False, None
     for _ in range(_MAX_DECORATOR_TOKENS):

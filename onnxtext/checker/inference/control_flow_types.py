@@ -33,7 +33,7 @@ from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
 from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 
 _MAX_VISITS = 6
-"""Maximum number of visits to find carried types; if any still changes, all lose shapes."""
+"""Maximum visits of a body to find carried types; if one still changes, all lose their shapes."""
 
 
 class Outputs(NamedTuple):

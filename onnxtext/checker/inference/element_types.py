@@ -96,7 +96,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip
-                    # Either type may be wrong, so later nodes see an unknown type.
+                    # If they differ, either may be wrong: later nodes see an unknown type.
                     inferred = typed_text if inferred in (None, typed_text) else None
                 types.setdefault(name, inferred)
         self._condition(scope, types)

@@ -52,7 +52,7 @@ def untyped_values(subject: CheckedModel) -> set[int]:
 
 
 def contradicted_outputs(subject: CheckedModel) -> set[tuple[int, int]]:
-    """Return (`id(node)`, output index) of each output whose declared and computed types differ."""
+    """Return (`id(node)`, output index) of each output that a `type-mismatch` error names."""
     return {
         (id(place.item), int(place.part[1]))
         for finding in errors_of(subject)

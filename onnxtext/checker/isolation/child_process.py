@@ -197,7 +197,7 @@ class Worker:
         return WorkerDied(Failure("crash", f"{name}: {message}" if message else name))
 
     def _last_error(self) -> str:
-        """Return the last line that the process wrote to standard error."""
+        """Return the end of the last line that the process wrote to standard error; "" if none."""
         fd = self.child.errors
         if hasattr(os, "set_blocking"):
             with contextlib.suppress(OSError):

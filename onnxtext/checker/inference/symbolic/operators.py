@@ -324,7 +324,7 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
 def first_output(
     shape: Callable[[OperatorCall], SymbolicShape],
 ) -> Callable[[OperatorCall], Shapes]:
-    """Return an inference function for all outputs; `shape` infers the shape of the first one."""
+    """Return an inference function: `shape` infers the first output, the others are unknown."""
     return lambda call: (shape(call),)
 
 

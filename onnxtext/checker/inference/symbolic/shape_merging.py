@@ -122,7 +122,7 @@ def _extent(dim: int | str | None, instance: str) -> Extent:
 def equate_dims(
     sizes: SizeEquations, left: SymbolicShape, right: SymbolicShape, place: Place
 ) -> None:
-    """Equate the dimensions of two shapes in `sizes`; ignore different or unknown ranks."""
+    """In `sizes`, equate the dimensions of two shapes; ignore different or unknown ranks."""
     if left is not None and right is not None and left is not right and len(left) == len(right):
         for first, second in zip(left, right, strict=True):
             sizes.equal(first, second, place)

@@ -32,7 +32,7 @@ _MAX_CHARACTERS = 400
 
 @lru_cache(1024)
 def parse_size(dim: str) -> Extent:
-    """Parse the text of a dimension into a size; return None for an empty text."""
+    """Parse a dimension into a size: an expression, or else a symbol; None for an empty text."""
     if dim.isidentifier() or len(dim) > _MAX_CHARACTERS:
         return symbol_plus(dim)
     if not dim:
