@@ -36,7 +36,7 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
 def read_errors(default: str | Path) -> Iterator[None]:
     """Convert an `OSError` in the `with` block to a `CommandError`.
 
-    It names the file that the error names, or else `default`.
+    The new error names the file of the `OSError`, or else `default`.
     """
     try:
         yield
@@ -68,7 +68,7 @@ def terminal_error() -> CommandError:
 
 
 def exists_error(path: Path) -> CommandError:
-    """Create the error for an output that exists with other content, if `--force` is not given."""
+    """Create the error for an output that exists with other content, without `--force`."""
     return CommandError(
         "output-exists",
         f"{path} exists and has other content",

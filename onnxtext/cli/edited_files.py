@@ -53,7 +53,7 @@ def check_replaceable(file: InputFile, help: str) -> None:
 
 
 def _convert(target: EditTarget, content: str | bytes) -> bytes:
-    """Return the bytes to write: a text or a binary model, as the suffix of the output requires."""
+    """Return the bytes to write: text or binary, by the output's suffix or else as `content`."""
     import onnxtext
 
     suffix = Path(target.output or "").suffix.lower()

@@ -137,7 +137,7 @@ class Reporter:
         return str(renderer.render(shown, **options))
 
     def summary(self, text: str) -> None:
-        """Write a summary line, in format `full` only; controls in names of files are escaped."""
+        """Write a summary line, in format `full` only; escape control characters."""
         if self.format == "full":
             self._say(escape_controls(text))
 

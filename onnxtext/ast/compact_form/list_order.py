@@ -370,7 +370,7 @@ def node_entries(nodes: list[Node]) -> list[ListEntry]:
 
 
 def ascending_end(keys: Sequence[tuple[int, ...]] | Sequence[int]) -> int:
-    """Return the index at which a list's longest ascending suffix begins: 2 for `[5, 9, 1]`."""
+    """Return the start of a list's longest strictly ascending suffix: 2 for `[5, 9, 1]`."""
     first = max(len(keys) - 1, 0)
     while first and keys[first - 1] < keys[first]:  # type: ignore[operator]
         first -= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Store `value_info` entries of nodes' outputs as the types before these outputs."""
+"""Store `value_info` entries of nodes' outputs as `Node.output_types`."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ class CheckedModel:
         return scope
 
     def _add_values(self, scope: Scope, owner: Graph | Function) -> None:
-        """Set the values of a scope to those of `owner`, after their decorators are applied."""
+        """Set the values of a scope to those of `owner`, with their decorators applied."""
         scope.inputs = [self._value(value) for value in owner.inputs]
         scope.outputs = [self._value(value) for value in owner.outputs]
         scope.infos = [self._value(value) for value in owner.values if value.data is None]

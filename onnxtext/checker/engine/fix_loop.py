@@ -23,7 +23,7 @@ from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.source import Source
 
 _MAX_ROUNDS = 100
-"""The maximum number of rounds; each round applies all repairs that do not conflict."""
+"""The maximum number of rounds of syntax fixes, and then of rounds of repairs."""
 
 _MAX_SYNTAX_ERRORS = 1_000
 """The maximum number of syntax errors to find in one round."""

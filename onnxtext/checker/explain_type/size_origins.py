@@ -49,7 +49,7 @@ Declared = tuple[Type, Place]
 
 @dataclass(slots=True)
 class _Task:
-    """A step whose `sources` will explain the sizes `wanted`.
+    """A step, and the sizes that its `sources` will explain.
 
     `depth` is the number of steps with several sources that lead to this step.
     """
@@ -262,7 +262,7 @@ class SizeExplainer:
     def _sources(
         self, step: ExplanationStep, node: Node, influences: list[Influence]
     ) -> list[Wanted]:
-        """Return the input sizes `influences` of a node, as sizes to explain next.
+        """Return the input sizes in `influences` as sizes to explain next.
 
         Each size occurs once, although several inputs may be the same value.
         """

@@ -325,6 +325,6 @@ def with_special(signature: Signature, node: Node, inputs: Texts, output_types: 
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:
-    """Return the output type of `QGemm`: the type of `y_zero_point`, or float; None if unknown."""
+    """Return the output type of `QGemm`: that of `y_zero_point`, else float; None if unknown."""
     quantized = len(node.inputs) > 8 and bool(node.inputs[8])
     return inputs[8] if quantized else "tensor(float)"

@@ -122,7 +122,7 @@ class ScopeWalk(Generic[E]):
         return (id(function), *inputs, *sorted(given, key=lambda item: item[0]))
 
     def _attribute_key(self, value: object) -> object:
-        """Return a hashable key: the types and values of scalars and short lists, or an `id()`."""
+        """Return a hashable key: the type and value of a scalar or short list, else the `id()`."""
         if isinstance(value, (int, float, str, bytes)):
             return type(value), value
         if (

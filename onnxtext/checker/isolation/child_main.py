@@ -274,7 +274,7 @@ def _notify(flag: int) -> None:
 
 
 def _limit_memory(extra: int) -> None:
-    """Limit the address space to its current size plus `extra` bytes."""
+    """On Linux, limit the address space to its current size plus `extra` bytes."""
     try:
         statm = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:  # not Linux: the parent limits the memory

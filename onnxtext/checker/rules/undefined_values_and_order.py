@@ -46,7 +46,7 @@ class NestedUse(NamedTuple):
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find uses of values that are not defined or are defined later, and undefined outputs."""
+    """Find undefined values and outputs, uses of values before their definition, and cycles."""
     nested: dict[int, list[NestedUse]] = {}
     undefined: dict[int, list[Finding]] = {}
     # Maps (id of an outermost scope, undefined name) to the first finding, as (list, index). Later

@@ -15,7 +15,7 @@ from onnxtext.checker.context.type_records import has_record
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find inputs and outputs of the main graph without a type or a shape."""
+    """Find inputs and outputs without a type or a shape in the main graph."""
     for scope in subject.scopes:
         if scope.kind == "main":
             yield from _untyped(scope, "input", scope.inputs)

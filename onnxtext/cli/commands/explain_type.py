@@ -235,7 +235,7 @@ class _Model:
     # ---- Explanations -----------------------------------------------------------------------
 
     def text(self, scope: Scope, name: str, max_steps: int | None) -> str:
-        """Return the explanation of a value as text, with at most `max_steps` steps (None: all)."""
+        """Explain a value as text, with up to `max_steps` steps per chain (None: all)."""
         from onnxtext.checker.explain_type.explanation import explain_value, explanation_lines
         from onnxtext.checker.explain_type.inferred_facts import scope_views
 

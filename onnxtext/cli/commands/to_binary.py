@@ -87,7 +87,7 @@ def conversion(
 def _check(
     model: Model, source: Source, pieces: list[Piece], blob_source: BlobSource, job: ConversionJob
 ) -> None:
-    """Raise an OnnxTextError if a model violates rules of the ONNX IR."""
+    """Raise an OnnxTextError if checking a model finds errors."""
     from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.load_settings import schemas_of_project
@@ -154,7 +154,7 @@ def _external(job: ConversionJob) -> ExternalFile:
 
 
 def _referenced(model: Model, job: ConversionJob, embed_external: bool) -> tuple[Path, ...]:
-    """Return the external data files of the text (`embed_external`) or else of the new model."""
+    """Return the external data files beside the text (`embed_external`) or the new model."""
     from onnxtext.weights.external_data import external_files
 
     base = job.directory if embed_external or job.target is None else job.target.parent

@@ -146,7 +146,7 @@ def _concat(call: OperatorCall) -> SmallTensor | None:
 
 
 def _or_unknown(value: SmallTensor | None, shape: SymbolicShape) -> SmallTensor | None:
-    """Return `value`, or unknown elements if it is None and `shape` is that of a short list."""
+    """Return `value`; instead of None, return unknown elements if `shape` is a short list's."""
     size = shape[0] if value is None and shape is not None and len(shape) == 1 else None
     if isinstance(size, int) and 0 <= size <= MAX_ELEMENTS:
         return SmallTensor((size,), (None,) * size)

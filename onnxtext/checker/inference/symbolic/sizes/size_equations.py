@@ -297,7 +297,10 @@ class SizeEquations:
             self.conflicts.append(SizeConflict(name, (left, right), (place,), joined))
 
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
-        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`."""
+        """Restrict a dimension to 1 or `size`, because it is broadcast against `size`.
+
+        Only a symbol plus a number is restricted. A size that is never 1 must equal `size`.
+        """
         if extent.shifted is not None:
             self._restrict(extent.shifted, {1, size}, place, exact=size == 1)
             return

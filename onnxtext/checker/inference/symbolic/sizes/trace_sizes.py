@@ -140,7 +140,7 @@ class SymbolTrace:
             if symbols(needed) == {symbol} and substitute(needed, lambda _: number) == size:
                 if copies and index < len(shape) and shape[index] == needed:
                     return index, size, "0"
-                # Prefer the number at the position of the symbol itself.
+                # Prefer a number in place of the symbol itself.
                 position = 0 if needed == symbol_plus(symbol) else len(literals)
                 literals.insert(position, (index, size, "-1"))
         return literals[0] if literals else None
