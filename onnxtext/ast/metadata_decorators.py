@@ -17,7 +17,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def decorator_entries(meta: Decorator) -> Pairs:
-    """Return (key, value) for each entry with a string in a `@meta` decorator."""
+    """Return the (key, value) entries of a `@meta` decorator; skip values other than strings."""
     return tuple(
         [
             (str(field.key), to_text(field.value))

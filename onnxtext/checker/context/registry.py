@@ -54,7 +54,7 @@ def style_rule(code: str, *, needs_valid_syntax: bool = False) -> Rule:
 
 @cache
 def _note(code: str) -> str:
-    """Return the first sentence after `Rule:` in a page, and its source if not onnxtext."""
+    """Return the first sentence after `Rule:` in a page, and the cited source, if external."""
     match = re.search(r"\nRule: (.+?)\.[ \n].* Source: (.*?)\.\n", read_page(code), re.DOTALL)
     assert match is not None, f"the page of {code} states no rule or no source"
     source = "" if match[2] == "a rule of onnxtext" else f" [{match[2]}]"

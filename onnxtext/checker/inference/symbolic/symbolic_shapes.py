@@ -75,7 +75,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self._memo: dict[object, dict[tuple[object, ...], tuple[Any, ...]]] = {}
         self._equal: dict[Any, Any] = {}
         self._instances = 0
-        # Most nodes with errors are skipped, so that they get no further findings.
+        # Nodes with errors get no further findings, except calls and nodes with bodies.
         self._wrong, self._untyped = wrong_items(subject), untyped_values(subject)
 
     # ---- Scopes -----------------------------------------------------------------------------
