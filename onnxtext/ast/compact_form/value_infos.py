@@ -39,7 +39,7 @@ _Lists = dict[str, dict[str, Type | None]]
 
 
 def _part_of(lists: _Lists, info: ValueInfo) -> str:
-    """Return the first part (a key of `lists`) with this entry; "" if it is in none, or not plain."""
+    """Return the first part (a key of `lists`) with this entry; "" if in none, or not plain."""
     if not info.decorators and not info.metadata:
         for part, types in lists.items():
             if info.name in types and types[info.name] == info.type:

@@ -137,7 +137,7 @@ def _steps(
 
 
 def describe_step(step: ExplanationStep, describe_place: Where) -> str:
-    """Return a step as one line: its place, `how`, its source or their number, and `also`."""
+    """Return a step as one line: place, `how`, source or number of sources, and `also`."""
     location = f"{describe_place(step.place)}: " if step.place is not None else ""
     rest = ""
     if len(step.sources) == 1:

@@ -167,7 +167,7 @@ class KindShapes:
         return not (sizes.learned or sizes.mismatches or sizes.conflicts)
 
     def equate(self, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
-        """Record that two shapes of one value must be equal."""
+        """If still `consistent`, record that two shapes of one value must be equal."""
         if self.consistent:
             equate_dims(self._sizes, left, right, place)
 

@@ -51,7 +51,7 @@ from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.schemas.type_strings import type_text
 
 _MIN_REPEATS = 4
-"""Any number of kinds is allowed if each kind has at least this number of nodes on average."""
+"""Propagation accepts any number of kinds if they have this number of nodes on average."""
 _FEW_KINDS = 50
 """Number of kinds that are allowed in every model, even if each kind has only one node."""
 _NODES_PER_FURTHER_KIND = 40
@@ -344,7 +344,7 @@ class KindPropagation:
     def _all_joined(
         self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
     ) -> Facts:
-        """Merge declared types, computed types and symbolic shapes, or raise `Inconclusive`."""
+        """Merge the types and shapes of a node's outputs to facts, or raise `Inconclusive`."""
         joined: list[ValueFact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
