@@ -120,7 +120,7 @@ class GraphComparer:
             )  # fmt: skip
 
     def _record_rename(self, match: GraphMatch, kind: str, old: ValueInfo, new: ValueInfo) -> None:
-        """Record a rename of an input or output, or that an output now returns another value."""
+        """Record that an input or output was renamed, or that an output has another value."""
         if kind == "value_info":
             return
         new_name = match.names.get(old.name)

@@ -233,7 +233,7 @@ class ValueComparer:
         return changes
 
     def _same_blobs(self, old: ast.Attribute, new: ast.Attribute) -> bool:
-        """Whether two attributes are equal after blobs are replaced by their data."""
+        """Whether attributes are equal after data replaces their blobs; False if unknown."""
         if old.type is not new.type or old.decorators != new.decorators:
             return False
         values = [_without_blobs(item, side) for item, side in ((old, self.old), (new, self.new))]
@@ -299,7 +299,7 @@ def _without_elements(data: Any) -> ast.TensorData:
 
 
 def _without_tensors(attribute: ast.Attribute) -> ast.Attribute:
-    """Remove the tensors of an attribute; they are compared separately."""
+    """Return an attribute without its tensors, which are compared separately."""
     if isinstance(attribute.value, (ast.Tensor, ast.SparseTensor)):
         return replace(attribute, value=None)
     if attribute.type in (ast.AttributeType.TENSORS, ast.AttributeType.SPARSE_TENSORS):

@@ -30,7 +30,7 @@ class StatementEncoder(Lowering):
         """Create an encoder for a model with the presence defaults `presence`.
 
         Raises:
-            RecordError: an item of `explicit` is not a field that can be empty.
+            RecordError: a name in `presence.explicit` is not a field that can be empty.
         """
         super().__init__(PresenceDefaults(presence))
 
@@ -59,7 +59,7 @@ class StatementEncoder(Lowering):
         return delimited(b"\x22", _name_of(blob))
 
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
-        """Encode a value; encode a long list that repeats its last item in a short form."""
+        """Encode a value; a long list that repeats its last item gets a short form."""
         short = _short_form(attribute.value)
         if short is None:
             return super().attribute_value(attribute)

@@ -195,7 +195,7 @@ def digest_of(tensor: TensorRef) -> str | None:
 
 
 def _same_reference(old: ast.TensorData, new: ast.TensorData) -> bool:
-    """Whether two tensors are known to have equal data without reading files or blobs."""
+    """Whether two tensors certainly have equal data; files and blobs are not read."""
     if isinstance(old, (ast.Blob, ast.TypedBlob)) and type(old) is type(new):
         assert isinstance(new, (ast.Blob, ast.TypedBlob))
         return old.digest.startswith(new.digest) or new.digest.startswith(old.digest)

@@ -136,7 +136,7 @@ def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
-    """Replace an element in a copy of an int64 attribute; return None for other attributes."""
+    """Replace an element in a copy of an int64 attribute; return None if this is not possible."""
     value = attribute.value
     if isinstance(value, Tensor):
         data = _changed(value.type, value.data, index, size)

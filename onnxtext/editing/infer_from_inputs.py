@@ -93,7 +93,7 @@ def _shape(type: Type | None) -> Shape | None:
 
 
 def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
-    """Return a type in which sizes replace the symbolic dimensions that `sizes` has."""
+    """Return a type with the symbolic dimensions in `sizes` replaced by their sizes."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     dims = []

@@ -155,7 +155,7 @@ def _place(
 
 
 def _given_names(scope: Graph | Function) -> set[str]:
-    """Return the names of the values of a graph or function that no node computes."""
+    """Return the names of the inputs, initializers and value infos of `scope`."""
     return {value.name for value in (*scope.inputs, *scope.values)}
 
 
@@ -194,7 +194,7 @@ def _index(scope: Graph | Function, node: Node) -> int:
 
 
 def _reroute(scope: Graph | Function, old: str, new: str) -> None:
-    """Replace the input `old` of all nodes by `new`; reject unknown values and graph outputs."""
+    """Replace `old` by `new` in all node inputs; reject an `old` that is unknown or an output."""
     if old not in defined_names(scope):
         raise unknown_name_error("value", old, defined_names(scope))
     if any(value.name == old for value in scope.outputs):

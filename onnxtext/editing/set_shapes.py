@@ -109,7 +109,7 @@ def put_shape(model: Model, name: str, shape: Shape | None) -> None:
 
 
 def type_declarations(scope: Graph | Function) -> Iterator[Declaration]:
-    """Yield a `Declaration` for each declared type of the values without data of `scope`."""
+    """Yield a `Declaration` for each typed value of `scope` that has no data."""
     for value in (*scope.inputs, *scope.outputs, *scope.values):
         if value.type is not None and value.data is None:
             yield value.name, value.type, partial(setattr, value, "type")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def input_error(message: str, help: str | None = None) -> OnnxTextError:
-    """Create the error for an input that is missing, unknown or does not have the declared type."""
+    """Create an error about the inputs of a run."""
     return OnnxTextError(Diagnostic("run-input", message, help=help))
 
 

@@ -69,7 +69,7 @@ class Tree:
 
 
 def _growing(rule: GrammarRule) -> Reduction:
-    """Return a reduction of a grammar rule that makes a `Tree` of all symbols of the rule."""
+    """Return a reduction that makes a `Tree` of all symbols of a grammar rule."""
 
     def grow(*parts: Tree | CommentedToken) -> Tree:
         first = parts[0] if parts else None

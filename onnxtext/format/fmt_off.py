@@ -46,7 +46,7 @@ class VerbatimSpans:
     def keep(self, start: int, end: int) -> str:
         """Record a verbatim span instead of the spans inside it; return its source.
 
-        The result has no blanks at the end.
+        The result has no white space at the end.
         """
         inner = slice(bisect_left(self._starts, start), bisect_left(self._starts, end))
         self._starts[inner] = [start]

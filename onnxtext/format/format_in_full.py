@@ -136,7 +136,7 @@ class DocumentWriter(StatementWriter):
         return self._block(tree, word, "", writers[word])
 
     def _block(self, tree: Tree, head: str, indent: str, write: Callable[[Tree, str], str]) -> str:
-        """Write `head` and the items of `tree` in braces, one item per line without commas."""
+        """Write `head`, then the items of `tree` in braces: one per line, without commas."""
         listing = required_list(tree)
         if not listing.items and not tree.commented and head != "training":
             return f"{head} {{}}"

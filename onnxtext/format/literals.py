@@ -139,7 +139,7 @@ class LiteralWriter(RecordWriter):
         return self.tensor(tensor, tree.child("decorators"), inner, WIDTH - len(inner) - 1)
 
     def _fields(self, tree: Tree, indent: str, budget: int) -> str:
-        """Write data as named fields of `TensorProto`, for data that does not fit its type."""
+        """Write data that does not fit its type, as named fields of `TensorProto`."""
 
         def write(part: Tree, indent: str, budget: int) -> str:
             braces = part.child("braces")

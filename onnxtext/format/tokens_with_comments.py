@@ -67,7 +67,10 @@ def read_tokens(text: str) -> list[CommentedToken]:
 def _attach(
     text: str, start: int, token: CommentedToken, before: CommentedToken | None
 ) -> CommentedToken:
-    """Attach the comments and blank lines after `start` to `before` or `token`; return `token`."""
+    """Attach the comments and blank lines after `start` to `token`; return `token`.
+
+    A comment in the line of `start` is attached to `before`, if any.
+    """
     if token.at - start < 2 and not text.startswith("#", start):  # `#` may be an empty comment
         return token
     trivia = text[start : token.at]

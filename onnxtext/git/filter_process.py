@@ -113,7 +113,7 @@ def _answer(
 
 
 def _send(target: IO[bytes], content: IO[bytes]) -> None:
-    """Send content, then a status that reports whether the content could be read."""
+    """Send `status=success` and content, then an error status if the content cannot be read."""
     write_lines(target, "status=success")
     status: tuple[str, ...] = ()  # an empty list confirms the first status
     try:

@@ -28,7 +28,7 @@ _VERSIONS = (
     ":0", ":2", ":3", ":1", "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD", "ORIG_HEAD",
     "HEAD^1", "HEAD^2",
 )  # fmt: skip
-"""The versions that may have the weights of a resolved text: index stages and merged commits."""
+"""Versions to search for the weights of a resolved text: index stages, then commits."""
 
 
 def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:

@@ -64,7 +64,7 @@ class ModeStatus:
 
     @property
     def begun(self) -> bool:
-        """Whether the mode has a requirement that is met and that no other mode has."""
+        """Whether the mode meets a requirement that no other mode has."""
         return any(
             requirement.ok
             for requirement in self.requirements

@@ -104,7 +104,7 @@ def verify(top: Path) -> Iterator[VerifyResult]:
     """Verify all models that git tracks; yield a result for each.
 
     Raises:
-        OnnxTextError: git fails, or a file or object cannot be read.
+        OnnxTextError: git fails, `onnxtext.maxSize` is invalid, or a file or object cannot be read.
     """
     limit = model_limit()
     with read_objects(top) as read:

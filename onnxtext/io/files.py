@@ -178,7 +178,7 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 
 
 def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
-    """Raise an OSError if two statuses of a path show that its file was changed or replaced."""
+    """Raise an OSError if a file was changed or replaced between two statuses of its path."""
     # The times of blobs may differ: `Store.put` updates them, but nobody writes into a blob.
     touched = before.st_mtime_ns != after.st_mtime_ns and not DIGEST.fullmatch(Path(path).name)
     if touched or before.st_size != after.st_size or not os.path.samestat(before, after):

@@ -227,7 +227,7 @@ def _form(scope: Scope) -> tuple[Scope, list[str]]:
 
 
 def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
-    """Return the certain renames by the side `own` in each function; None is the main graph."""
+    """Return the certain renames by the side `own`, by function key (None: the main graph)."""
     numbers = (0, own, other)
     base, side, kept = [scopes_by_key(read(number)) for number in numbers]
     forms = [scopes_by_key(read(number)) for number in numbers[:2]]

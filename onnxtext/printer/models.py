@@ -118,7 +118,7 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
 
 
 def metadata_list(entries: Iterable[tuple[str, str]], dialect: Dialect = ONNXTEXT) -> str:
-    """Return the entries of `metadata_props` in a header as a list."""
+    """Return entries of `metadata_props` as a list, for a header."""
     inner = STEP * 2
     items = [f"{dialect.quoted(key)}: {dialect.string(value, inner)}" for key, value in entries]
     return bracket_list(items, "[]", STEP, WIDTH - 20, dialect.comma)

@@ -18,7 +18,7 @@ def reserved_columns(key: str) -> int:
 
 
 def record_text(record: Record, indent: str, reserved: int = MIN_RESERVE) -> str:
-    """Return a record, on one line if `reserved` columns of it stay free; else on several lines."""
+    """Return a record: on one line if this leaves `reserved` columns free, else on several."""
     fields = [field_text(field, indent + STEP) for field in record.fields]
     flat = f"{{{', '.join(fields)}}}"
     if "\n" not in flat and len(flat) + len(indent) <= WIDTH - reserved:

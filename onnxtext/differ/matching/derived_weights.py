@@ -157,7 +157,7 @@ def compare_types(
 
 
 def _count_changed(old: Array, new: Array) -> int:
-    """Count the old elements that differ from the new elements after a cast to the new type."""
+    """Count the old elements that, cast to the new type, differ in bits from the new elements."""
     changed = 0
     with np.errstate(all="ignore"):
         for index in range(0, old.size, BLOCK):

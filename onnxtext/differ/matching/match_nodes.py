@@ -340,7 +340,7 @@ class NodeMatcher:
         self._match(*keys, same_count=True)
 
     def _match_by_consumers(self) -> None:
-        """Match nodes with matching consumers and inputs, then nodes with matching consumers."""
+        """Match nodes by their matched consumers and inputs, then by their consumers alone."""
         below = [consumer_keys(side, marks) for side, marks in self._with_marks()]
         above = [producer_keys(side, marks) for side, marks in self._with_marks()]
         both: list[Keys] = [
@@ -362,7 +362,7 @@ class NodeMatcher:
     # ---- By position ------------------------------------------------------------------------
 
     def _match_between_neighbors(self) -> None:
-        """Match nodes between the same two matched nodes in order: by kind, then by operator."""
+        """Match nodes that follow the same matched node: first by kind, then by operator."""
         sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
         self._match(
             *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]

@@ -109,7 +109,7 @@ class NodeConversion:
         return [*self.before, *(() if self.removed else (self.node,)), *self.after]
 
     def rename(self, operator: str) -> None:
-        """Replace the operator of the node, which otherwise stays."""
+        """Replace only the operator of the node, and add a note."""
         self.add_note(f"`{operator}` replaces `{self.node.op_type}`")
         self.node.op_type = operator
 

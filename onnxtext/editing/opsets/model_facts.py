@@ -205,7 +205,7 @@ class ModelFacts:
     def constant_node(self, node: Node) -> tuple[TensorType, tuple[Number, ...]] | None:
         """Return the type and the elements of a `Constant`.
 
-        Return None if it stores a large tensor, strings or `value_floats`.
+        Return None for large tensors, and for other attributes such as `value_floats`.
         """
         for attribute in node.attributes:
             match attribute.name, attribute.value:

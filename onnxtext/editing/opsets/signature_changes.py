@@ -74,7 +74,7 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "ScatterElements", 18): {"reduction": frozenset((b"max", b"min"))},
     ("", "ScatterND", 18): {"reduction": frozenset((b"max", b"min"))},
 }
-"""Values that a version added to an attribute which older versions have, too."""
+"""Values that a version added to an existing attribute."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
     ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
 }
@@ -110,7 +110,7 @@ def _allowed_values(conversion: NodeConversion, step: Step) -> None:
     """Check that the new schema allows the values of the attributes.
 
     Raises:
-        NotConvertible: a value is not allowed, or is the parameter of a function.
+        NotConvertible: a value is not allowed, or is a parameter and so unknown.
     """
     table = ONLY_OLDER if conversion.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():

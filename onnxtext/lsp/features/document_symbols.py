@@ -29,8 +29,8 @@ _DEEPEST = 60
 _MARK = "\0"
 """Placeholder for the number of a statement's first line in the JSON of its symbol."""
 _LATER_MARK = re.compile("\1([0-9]+)\1")
-"""Matches the placeholder for the number of a later line of a statement. Its digits are the number
-of lines between the first line of the statement and the later line."""
+"""Matches the placeholder for the number of a later line of a statement. Its digits are the
+number of the later line, relative to the first line of the statement."""
 
 
 async def outline(document: Document, params: t.DocumentSymbolParams) -> orjson.Fragment | None:

@@ -150,7 +150,7 @@ def _origin(scope: Scope, name: str) -> Iterator[str]:
 
 
 def _tensor(document: Document, scope: Scope, name: str) -> str | None:
-    """Return the statistics of an initializer or of a `Constant`; None for other values."""
+    """Return the statistics of an initializer or a `Constant` tensor; None for other values."""
     value = next((v for v in scope.initializers if v.name == name), None)
     if value is not None and value.data is not None:
         return _statistics(document, value.type, value.data)

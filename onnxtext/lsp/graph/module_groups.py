@@ -97,7 +97,7 @@ def parse_id(name: str) -> tuple[int, str, int] | None:
 
 
 def closed_group(path: Path, drawn: Collection[str]) -> str:
-    """Return the id of the first closed group in `path`; "" if all are open (in `drawn`)."""
+    """Return the id of the first group in `path` that is closed (not in `drawn`), or ""."""
     return next((part for part in path if part not in drawn and parse_id(part) is None), "")
 
 

@@ -106,7 +106,7 @@ def attribute_summary(node: Node) -> str:
 
 
 def shorten(text: str, longest: int) -> str:
-    """Return a text, shortened to `longest` characters with `…` at its end if it is longer."""
+    """Return a text; if it is longer than `longest`, cut it to this length, with a final `…`."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -286,7 +286,7 @@ class Index:
         return self.places.span(Place(item, ("name",)))
 
     def chunk(self, statement: Statement) -> str:
-        """Return the text from a statement's start to `Statement.limit`, maybe after its end."""
+        """Return a statement's text up to `Statement.limit`, which may be after its end."""
         return self.source.text[statement.at : statement.limit]
 
     def statement_span(self, statement: Statement) -> Span | None:

@@ -175,7 +175,7 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
 
 def _decorators_start(index: Index, scope: Scope) -> int:
-    """Return the start of a graph's decorators; `Graph.at` of a nested graph is after these."""
+    """Return the start of a graph with its decorators; `at` of a nested graph excludes them."""
     offset, located = scope.original.at, index.located_item(scope.holder)
     if located is not None:
         for _, part in located.path_to(offset):

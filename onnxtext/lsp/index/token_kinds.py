@@ -226,7 +226,7 @@ def _operator(index: Index, statement: Statement, located: LocatedSpans) -> Iter
 
 
 def _operator_modifiers(deprecated: object) -> int:
-    """Return the modifiers of an operator; `deprecated` is None if unknown."""
+    """Return the modifiers of an operator; `deprecated` is None if the operator is unknown."""
     if deprecated is None:
         return 0
     return _MODIFIER["defaultLibrary"] | (_MODIFIER["deprecated"] if deprecated else 0)

@@ -88,7 +88,7 @@ class Server(LanguageServer):
     # ---- Input --------------------------------------------------------------------------------
 
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-        """Serve an editor on two pipes, by default standard input and output, and set `status`."""
+        """Serve an editor on two pipes (by default stdin and stdout); set `status` at the end."""
         reader = PipeReader(stdin or sys.stdin.buffer)
         self.protocol.set_writer(PipeWriter(stdout or sys.stdout.buffer, reader.stop))
         self.protocol.has_input = reader.has_input

@@ -31,7 +31,7 @@ from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, m
 from onnxtext.wire.writer import LENGTH
 
 Resolved = tuple[Any, ...]
-"""A merged value: resolved to ours, to theirs, to the base. None: this resolution has no value."""
+"""A merged value: resolved to ours, to theirs and to the base (None: no value)."""
 FieldPath = tuple[int, int]
 """Identifies a list by (message, field number).
 

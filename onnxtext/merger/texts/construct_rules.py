@@ -162,7 +162,7 @@ def punctuation(part: TextPart) -> str:
 
 
 def has_new_comments(base: Item | None, changed: Item | None) -> bool:
-    """Whether an item (`changed`) has comments that its base lacks; False if either is None."""
+    """Whether `changed` has comments that `base` lacks; False if either is None."""
     if base is None or changed is None:
         return False
     return bool(changed.comments() - base.comments())
@@ -230,7 +230,7 @@ def check_dependent_parts(
 def _nodes_agree(
     base: TextPart, ours: TextPart, theirs: TextPart, renames: tuple[Renames, Renames]
 ) -> bool:
-    """Whether two edits of a node are compatible if renamed values and functions are ignored."""
+    """Whether two edits of a node certainly agree; renamed values and functions are ignored."""
     parsed = _parse_statements(base, ours, theirs)
     return bool(parsed) and not are_contradictory(renames, *map(_meaning, parsed))
 

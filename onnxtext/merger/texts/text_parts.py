@@ -126,7 +126,7 @@ class Item:
     comma: bool = False
 
     def comments(self) -> Counter[str]:
-        """Count each comment before, in and after the item, together."""
+        """Count how often each comment occurs before, in or after the item."""
         return comments_in(self.lead, self.part.body, self.tail)
 
 

@@ -67,7 +67,7 @@ def prelu_up(conversion: NodeConversion) -> None:
 
 
 def prelu_down(conversion: NodeConversion) -> None:
-    """Keep a `PRelu` with a single slope, which all versions allow; reject other shapes."""
+    """Keep a `PRelu` with a slope of shape [1], which all versions allow; reject others."""
     slope = conversion.shape(conversion.input(1))
     if slope is None:
         raise NotConvertible(

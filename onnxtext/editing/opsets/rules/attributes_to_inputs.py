@@ -257,7 +257,7 @@ def clip_to_attributes(conversion: NodeConversion) -> None:
 
 
 def _note_limits(conversion: NodeConversion, moved: list[str], one: str, both: str) -> None:
-    """Note that the limits in `moved` become inputs or attributes: `one`, or `both` if plural."""
+    """Note what the limits in `moved` become: `one` (a singular), or `both` if there are two."""
     if moved:
         end = f" becomes {one}" if len(moved) == 1 else f" become {both}"
         conversion.add_note(" and ".join([f"`{name}`" for name in moved]) + end)
