@@ -153,7 +153,7 @@ class Protocol(LanguageServerProtocol):
         return self._converter.structure(message, self.get_message_type(message["method"]) or other)
 
     def _state_error(self, method: Any) -> tuple[int, str] | None:
-        """Return (code, message) of an error if `method` is no string or not allowed now; else None."""
+        """Return an error (code, message) if `method` is invalid or not allowed now; else None."""
         if not isinstance(method, str):
             return ErrorCodes.InvalidRequest, "the method of a message must be a string"
         if method == t.EXIT:
