@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two protobuf messages, field by field of the ONNX schema."""
+"""Compare two protobuf messages field by field, using the ONNX schema."""
 
 from __future__ import annotations
 

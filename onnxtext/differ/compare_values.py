@@ -342,7 +342,7 @@ def _tensor_changes(
     old: ast.ValueInfo | ast.Tensor,
     new: ast.ValueInfo | ast.Tensor,
 ) -> list[FieldChange]:
-    """Set the categories of the differences between two tensors, and print the types as text."""
+    """Return the differences between two tensors with their categories, and with types as text."""
     changes = []
     for difference in differences:
         category: Category = difference.category

@@ -87,7 +87,7 @@ class _Operators:
         return after or before or ""
 
     def rewrites(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
-        """Yield each rewrite: connected nodes that were removed, added or replaced."""
+        """Yield each rewrite: the keys of connected nodes that were removed, added or replaced."""
         old, new = _differing(match.old, self._old), _differing(match.new, self._new)
         before = {key: operator_name(node) for key, node in old}
         after = {key: operator_name(node) for key, node in new}
@@ -124,7 +124,7 @@ class _Operators:
             )
 
     def signature(self, component: Sequence[ItemKey]) -> tuple[Hashable, str]:
-        """Return a key that is equal for similar rewrites, and the title of the rewrite."""
+        """Return (key, title) of a rewrite; similar rewrites have equal keys."""
         before: Counter[str] = Counter()
         after: Counter[str] = Counter()
         for key in component:

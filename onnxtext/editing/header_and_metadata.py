@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit versions of operator sets, metadata, doc strings and value infos."""
+"""Edit operator set versions, metadata, doc strings and value infos."""
 
 from __future__ import annotations
 

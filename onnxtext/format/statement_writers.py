@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format single statements of lists with the text that the printer makes of them."""
+"""Format single statements of lists; the printer makes the text of each."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def _complete(data: bytes, limit: int, name: str) -> ConvertedFile:
 
 
 _MAX_EXPANSION = 16
-"""Maximum number of bytes per character of elements that are all written: `complex128`."""
+"""Maximum bytes of elements per character of a text that writes all elements (`complex128`)."""
 
 
 def _smudge(data: bytes, limit: int) -> ConvertedFile:

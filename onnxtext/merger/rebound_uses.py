@@ -79,7 +79,7 @@ def describe_node(node: Node) -> str:
 
 
 def _scopes(model: Model) -> _Scopes:
-    """Return the scopes of the main graph (None) and of the functions."""
+    """Return the scopes of the main graph (key None) and of the functions."""
     return {key: ValueScope(scope) for key, scope in scopes_by_key(model).items()}
 
 

@@ -45,7 +45,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
 
 
 def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
-    """Return the hunks that fit into `MAX_CHARACTERS`, and the number of hunks left out."""
+    """Return the first hunks, up to `MAX_CHARACTERS`, and the number of hunks left out."""
     parts: list[str] = []
     size = 0
     left_out = 0

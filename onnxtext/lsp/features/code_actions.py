@@ -111,7 +111,7 @@ def suppression_edit(document: Document, diagnostic: Diagnostic) -> Edit:
 
 
 def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
-    """Return an offset in the line above which a comment suppresses the diagnostic.
+    """Return an offset in a line; a comment above this line suppresses the diagnostic.
 
     `size` is the number of characters of the text.
     """

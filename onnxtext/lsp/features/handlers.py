@@ -90,4 +90,4 @@ OPTIONS: dict[str, Any] = {
         trigger_characters=["(", ",", "<"], retrigger_characters=[")", ">"]
     ),
 }
-"""The options of the server capabilities to announce, by method."""
+"""The capability options that the server announces, by method."""

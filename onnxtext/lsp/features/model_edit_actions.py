@@ -171,7 +171,7 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
 
     obstacles = [note for note in edited.notes if isinstance(note, Obstacle)]
     if obstacles:
-        title = "The new dimension may not be accepted here:"
+        title = "The new dimension may be rejected here:"
         shown = "\n".join([title, *obstacles])
         server.window_show_message(t.ShowMessageParams(t.MessageType.Warning, shown))
     edits = minimal_edits(text, str(edited.content))

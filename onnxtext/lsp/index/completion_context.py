@@ -198,7 +198,7 @@ class _Reader:
         self.context.number = len(items) - 1
 
     def _brackets(self, bracket: int) -> None:
-        """Set the context of an offset in a list: the value of an attribute, key or argument."""
+        """Set the context of an offset in a list, the value of an attribute, key or argument."""
         outer = self.open[-2] if len(self.open) > 1 else -1
         before = self._before(bracket)
         if outer >= 0 and self.tokens[outer] == "<" and before in ("=", ":"):

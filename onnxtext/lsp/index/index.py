@@ -122,7 +122,7 @@ class Index:
         return value_strings(self)
 
     def _values(self, scope: Scope) -> None:
-        """Add the statements of the inputs, outputs, initializers and types of a graph."""
+        """Add the statements of the inputs, outputs, initializers and value infos of a graph."""
         groups: tuple[tuple[list[ValueInfo], Group], ...] = (
             (scope.inputs, "input"),
             (scope.initializers, "initializer"),
@@ -172,7 +172,7 @@ class Index:
             self._add(key, name, Occurrence("definition", None, span=span))
 
     def function_heads(self, scope: Scope) -> list[tuple[Key, Span]]:
-        """Return (`Symbol.key`, span) of the name and attribute parameters in a function's head."""
+        """Return (`Symbol.key`, span) of the name and of each parameter in a function's head."""
         cached = self._heads.get(id(scope))
         if cached is None:
             cached = self._heads[id(scope)] = list(find_heads(self, scope))

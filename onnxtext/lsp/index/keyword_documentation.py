@@ -72,7 +72,7 @@ SECTION_EXPLANATIONS = {
     "configuration": "An entry of the model's `configuration`.",
     "order": "Long decorators `@initializers` and `@value_info` of the main graph.",
     "encoding": "How the bytes of the file differ from the canonical encoding.",
-    "resources": "The bytes of blobs, or the stores and files with them.",
+    "resources": "The bytes of blobs, or the paths of their stores and files.",
 }
 """The documentation of the keywords that begin sections."""
 

@@ -83,7 +83,7 @@ class LineIndex:
         return [(line, at - starts[line]) for line, at in zip(lines, offsets, strict=True)]
 
     def width(self, part: str) -> int:
-        """Return the length of a part of a line in units of columns."""
+        """Return the number of columns of a part of a line."""
         if self.is_plain or part.isascii():
             return len(part)
         if self.encoding == "utf-8":

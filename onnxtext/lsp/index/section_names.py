@@ -22,7 +22,7 @@ from onnxtext.syntax.section_spans import SectionSpan
 
 _SECTIONS = ("metadata", "quantization", "training")
 _MAX_TOKENS = 200_000
-"""Maximum number of tokens to read, in a section and in a list of pairs."""
+"""Maximum number of tokens to read in a section or in a list of pairs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ class Protocol(LanguageServerProtocol):
         super().handle_message(structured)
 
     def _structured(self, message: dict[str, Any]) -> Any:
-        """Convert a message to an object, without logging a traceback on failure as pygls does."""
+        """Convert a message to an object; unlike pygls, log no traceback on failure."""
         other = JsonRPCRequestMessage if "id" in message else JsonRPCNotification
         return self._converter.structure(message, self.get_message_type(message["method"]) or other)
 

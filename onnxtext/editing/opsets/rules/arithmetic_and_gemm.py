@@ -99,5 +99,5 @@ def mod_down(conversion: NodeConversion) -> None:
         element = conversion.element(conversion.input(0))
         if "float" in element or element == "double":
             raise NotConvertible(
-                f"it is a modulo of `{element}`, which is allowed only since version 28"
+                f"it is a modulo of `{element}` without `fmod = 1`, allowed only since version 28"
             )
