@@ -130,7 +130,7 @@ search the rest of the text again after each backtick.
 
 
 def _without_middle(match: re.Match[str]) -> str:
-    """Return a name in backticks; drop the middle of a long name, but keep the distinctive ends."""
+    """Drop the middle of a long name in backticks; keep the distinctive ends."""
     name = match[0]
     is_short = len(name) - 2 <= _LONGEST_NAME
     return name if is_short or not match[1] else f"{name[:81]}…{name[-41:]}"
@@ -175,7 +175,7 @@ class Diagnostic:
     subject: Subject | None = None
 
     def __post_init__(self) -> None:
-        """Shorten long names and tokens in the message, the labels and the help."""
+        """Shorten long names in backticks in the message, the labels and the help."""
         if len(self.message) > _LONGEST_NAME:
             object.__setattr__(self, "message", _shorten(self.message))
         if self.help is not None and len(self.help) > _LONGEST_NAME:
@@ -186,7 +186,7 @@ class Diagnostic:
 
     @property
     def file_name(self) -> str | None:
-        """The name of the source or of the file; None if unknown."""
+        """The name of the source, else of the file; None if unknown."""
         return self.file if self.source is None else self.source.name
 
     @property

@@ -172,7 +172,7 @@ class NameMap:
         return name
 
     def reuse_note(self, name: str) -> str:
-        """Return a remark for the user: the old and the new value called `name` are different."""
+        """Return a remark that the old and the new value called `name` are different."""
         for names, old_names in self._scopes:
             if name in names:
                 return f"the old `{value_name(name)}` is now `{value_name(names[name])}`"

@@ -153,7 +153,7 @@ def _with_annotated(graph: Graph, used: set[str], constants: set[str]) -> set[st
 
 
 def _metadata(value: ValueInfo) -> Pairs:
-    """Return the metadata of a value, from its field `metadata` or its decorator `@meta`."""
+    """Return the metadata of a value, from its field `metadata`, else its decorator `@meta`."""
     entries = [decorator_entries(item) for item in value.decorators if item.name == "meta"]
     return value.metadata or next(iter(entries), ())
 

@@ -101,7 +101,7 @@ class RecordWriter(ListWriter):
     def _order_argument(self, tree: Tree, indent: str) -> str:
         """Write an argument of `@value_info(…)` or `@initializers(…)`.
 
-        A line holds as many of its names as fit.
+        A line holds as many names as fit.
         """
         value = tree.trees()[-1]
         listing = find_list(value)

@@ -90,7 +90,7 @@ class SourceSpellingPrinter(GraphPrinter):
 
 
 def _attribute_texts(code: str) -> list[str]:
-    """Return the text of each attribute of a list."""
+    """Return the text of each attribute in the attribute list `code`."""
     texts = []
     for name, type, value in _FIND_ATTRIBUTE.findall(code):
         head = f"{name}: {type}" if type else name

@@ -122,7 +122,7 @@ def diff_and_merge_lines(lines: Sequence[str]) -> list[str]:
 
 
 def is_command(name: str) -> bool:
-    """Whether the value of a setting is a command that git runs."""
+    """Whether the setting `name` is a command that git runs."""
     commands = ("process", "clean", "smudge", "textconv", "command", "driver", "cmd")
     return name.rpartition(".")[2] in commands
 

@@ -50,7 +50,7 @@ def _reason(error: BaseException) -> str:
 def _restore_settings(
     scope: Scope, old: dict[str, list[str]], current: dict[str, list[str]]
 ) -> None:
-    """Restore the values of settings; both arguments map names to values."""
+    """Restore the `old` values of settings; `old` and `current` map names to values."""
     for name in old.keys() | current.keys():
         if old.get(name) == current.get(name):
             continue

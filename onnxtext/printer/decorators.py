@@ -32,7 +32,7 @@ def decorator_text(decorator: Decorator, indent: str) -> str:
 def _order_argument(field: Field, indent: str) -> str:
     """Print an argument of `@value_info(…)` or `@initializers(…)`.
 
-    A line holds as many of its names as fit.
+    A line holds as many names as fit.
     """
     if field.key is None:
         return value_text(field.value, indent)

@@ -17,7 +17,7 @@ _BLOCK = BASE64_WIDTH // 4 * 3 << 16
 
 
 def resources_parts(model: Model) -> Iterator[str]:
-    """Yield parts of the `resources` section of a model that has one, to be joined."""
+    """Yield the `resources` section of a model that has one, as parts to be joined."""
     if model.resources_left_out:
         yield "\nresources none\n"
     else:

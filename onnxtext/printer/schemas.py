@@ -118,7 +118,7 @@ def _doc(text: str) -> str:
 
 
 def _with_decorators(decorators: Sequence[str], text: str) -> str:
-    """Return the text of an item after its decorators, each on a line of its own."""
+    """Return the text of an item after its decorators, one decorator per line."""
     return "".join([f"{item}\n{STEP}" for item in decorators]) + text
 
 

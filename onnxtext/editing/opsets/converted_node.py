@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rewrite a node in one conversion step, and collect the nodes and constants that it adds."""
+"""Rewrite a node in one conversion step, and collect the nodes and constants that are added."""
 
 from __future__ import annotations
 

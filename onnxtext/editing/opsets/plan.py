@@ -209,7 +209,7 @@ class _Conversion:
         self._touched: dict[tuple[str, str], bool] = {}
 
     def run(self) -> None:
-        """Add the converted nodes of the graph or function to the plan."""
+        """Add the converted nodes of the graph or function, and obstacles, to the plan."""
         targets = self._plan.targets
         if all(self._versions.get(domain) in (None, to) for domain, to in targets.items()):
             return
