@@ -195,6 +195,6 @@ _GAP_TYPES = {"comment": "Comment.Single", "blank": "Whitespace", None: "Text"}
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Piece]:
-    """Yield the pieces between two tokens: blanks, comments, and other characters as `Text`."""
+    """Yield the blanks, comments and other characters (`Text`) between two tokens."""
     for part in _GAP.finditer(text, start, end):
         yield part.start(), _GAP_TYPES[part.lastgroup], part.group()
