@@ -147,6 +147,8 @@ class NodeInference:
         ]:  # onnx infers too low a rank for the product of queries and keys
             return tuple(map(without_shape, found))
         unknown = any(name and types[name] is None for name in node.inputs[1:])
+        if node.op_type == "DFT":
+            unknown = any(name and name not in constants for name in node.inputs[1:2])
         return _correct_types(signature, node, found, unknown)
 
 
@@ -224,18 +226,21 @@ def is_misinferred(node: Node) -> bool:
 def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool) -> Types:
     """Remove from the output types of a node the shapes and sizes that onnx infers wrongly.
 
-    For version 10 of `Slice`, onnx infers that a symbolic dimension keeps its size. For `Loop`, it
-    infers that the tensors in a carried sequence keep the shape that they have at first. For nodes
-    with nested graphs, it may infer types from wrong types in these graphs. `unknown` tells whether
-    an input after the first has an unknown type: for `Slice` and `Squeeze`, onnx then uses the
-    default of this input.
+    For version 10 of `Slice`, and for `DFT` with an unknown length, onnx infers that a symbolic
+    dimension keeps its size. For `Loop`, it infers that the tensors in a carried sequence keep the
+    shape that they have at first. For nodes with nested graphs, it may infer types from wrong types
+    in these graphs. `unknown` tells whether the length of `DFT` is unknown, or for other operators
+    whether an input after the first has an unknown type: for `Slice` and `Squeeze`, onnx then uses
+    the default of this input.
     """
     if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
         return tuple(map(without_shape, types))
     if any(is_misinferred(inner) for graph in walk_graphs(node) for inner in graph.nodes):
         return tuple(map(without_shape, types))
-    is_wrong_slice = node.op_type == "Slice" and (unknown or signature.since == 10)
-    return tuple(map(without_sizes, types)) if is_wrong_slice or _has_wrong_sizes(node) else types
+    wrong = unknown and node.op_type in ("DFT", "Slice")
+    if wrong or (node.op_type == "Slice" and signature.since == 10) or _has_wrong_sizes(node):
+        return tuple(map(without_sizes, types))
+    return types
 
 
 def _clamp_version(version: int) -> int:

@@ -222,6 +222,8 @@ WRONG_IN_ONNX = {
     ("s = SequenceConstruct (x)\nt = Loop <body = l (int64 i, bool g, q) => (bool h, r) "
      "{ h = Identity (g)\n r = SequenceInsert (q, x) }> (k, c, s)\ny = SequenceAt (t, k)", 13):
         "float[2, 3]",
+    ("y = DFT (p, k)", 20): "float[?, ?, ?]",
+    ("m = Constant <value_int = 4> ()\ny = DFT (p, m)", 20): "float[2, 4, 2]",
 }  # fmt: skip
 
 
@@ -229,7 +231,7 @@ WRONG_IN_ONNX = {
 def test_types_that_onnx_infers_wrongly_are_corrected(case: tuple[str, int]) -> None:
     source = text(
         case[0],
-        inputs="float[N] n, float[2, 3] x, float[N, 4] z, int64 k, bool c",
+        inputs="float[N] n, float[2, N, 1] p, float[2, 3] x, float[N, 4] z, int64 k, bool c",
         values="int64[1] a = {1}, int64[1] b = {99999999999}",
         outputs="y",
         opsets=str(case[1]),
