@@ -111,13 +111,13 @@ def _skip_normalization(call: OperatorCall) -> None:
 
 def _packed_weights(call: OperatorCall) -> None:
     """Check the size attributes of `MatMulNBits`, and its inputs against these attributes."""
-    rows, columns = call.integer("K", 0), call.integer("N", 0)
+    rows, columns = call.integer("K", -1), call.integer("N", -1)
     block, bits = call.integer("block_size", 0), call.integer("bits", 4)
     if block < 16 or block & (block - 1):
         call.reject(f"`block_size` is {block}, but it must be a power of 2, at least 16")
         return
-    if min(rows, columns, bits) < 1:
-        call.reject("`K`, `N` and `bits` must be positive")
+    if min(rows, columns, bits - 1) < 0:
+        call.reject("`K` and `N` must be at least 0, and `bits` at least 1")
         return
     call.require_last(0, rows, "`K`")
     blocks = -(-rows // block)
@@ -218,8 +218,8 @@ def _factor(call: OperatorCall, index: int, side: str) -> SymbolicShape:
 
 
 def _packed_product(call: OperatorCall) -> SymbolicShape:
-    shape, columns = call.shape(0), call.integer("N", 0)
-    return (*shape[:-1], columns) if shape and columns > 0 else None
+    shape, columns = call.shape(0), call.integer("N", -1)
+    return (*shape[:-1], columns) if shape and columns >= 0 else None
 
 
 def _quantized_concat(call: OperatorCall) -> SymbolicShape:
