@@ -605,7 +605,8 @@ def test_errors_that_onnx_finds_in_a_loop_that_never_runs_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "nodes", ["next = Add (v, w)", "odd = SpaceToDepth <blocksize = 2> (u)\n  next = Identity (v)"]
+    "nodes",
+    ["next = Add (x, w)", "odd = SpaceToDepth <blocksize = 2> (u)\n  next = Identity (v)"],
 )
 @pytest.mark.parametrize("operator", ["my.Loop", "ai.onnx.Loop"])
 def test_an_operator_of_another_domain_is_not_a_loop(nodes: str, operator: str) -> None:
@@ -618,6 +619,24 @@ def test_an_operator_of_another_domain_is_not_a_loop(nodes: str, operator: str) 
     )
     found = any(item.code == "shape-mismatch" for item in onnxtext.check(source))
     assert found == (operator == "my.Loop")
+
+
+@pytest.mark.parametrize("domain", ["", "ai.onnx.", "my."])
+@pytest.mark.parametrize("node", [
+    "y = If <then_branch = t () => (p) { p = Relu (x) }, else_branch = e () => (p) { p = Abs (x) }>"
+    " (c)",
+    "y = Loop <body = b (int64 i, bool d, q) => (bool d, r) { r = Add (q, x) }> (, c, x)",
+    "y = Scan <num_scan_inputs = 1, body = b (q) => (r) { r = Relu (q) }> (w)",
+    "s = SequenceConstruct (x)\nt = SequenceMap <body = b (q) => (r) { r = Relu (q) }> (s)\n"
+    "  y = SequenceAt (t, n)",
+])  # fmt: skip
+def test_types_of_bodies_follow_only_from_standard_operators(node: str, domain: str) -> None:
+    for operator in ("If", "Loop", "Scan", "SequenceMap"):
+        node = node.replace(f"= {operator} <", f"= {domain}{operator} <")
+    inputs = "float[3] x, float[2, 3] w, bool c, int64 n"
+    source = text(node, inputs=inputs, outputs="float[4, 4] y", opsets='"": 21, "my": 1')
+    found = any(item.code == "shape-mismatch" for item in onnxtext.check(source))
+    assert found == (domain != "my.")
 
 
 def test_a_file_of_external_data_is_looked_up_once(

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.ast.types import Dim, SequenceType, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
@@ -97,7 +97,7 @@ def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
     `condition` is the value of the node's first input; None if unknown. Return None if the branch
     is unknown, or if the node is not an `If` of the standard domain.
     """
-    if node.op_type != "If" or plain_domain(node.domain):
+    if qualified_name(node.domain, node.op_type) != "If":
         return None
     if condition is None or len(condition.items) != 1:
         return None
@@ -108,13 +108,10 @@ def live_branch(node: Node, condition: SmallTensor | None) -> str | None:
 def never_runs(node: Node, body: Scope, values: Sequence[SmallTensor | None]) -> bool:
     """Whether a body is a branch of an `If`, or the body of a `Loop`, that certainly never runs.
 
-    Return False for operators of other domains, which may have the same names.
-
     `values` are the values of the inputs of `node`, which contains the body; None where unknown.
     """
-    if plain_domain(node.domain):
-        return False
-    if node.op_type == "Loop":  # the maximum number of iterations and the condition
+    if qualified_name(node.domain, node.op_type) == "Loop":
+        # the maximum number of iterations and the condition
         items = [item for value in values[:2] if value is not None for item in value.items[:1]]
         return any(isinstance(item, int) and item <= 0 for item in items)
     live = live_branch(node, values[0]) if values else None

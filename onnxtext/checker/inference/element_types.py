@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_origin
@@ -108,7 +109,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         Ignore other scopes. `types` are the types of the values of the scope.
         """
         holder = scope.holder
-        if holder is None or holder.op_type != "Loop" or holder.domain or not scope.outputs:
+        if holder is None or not scope.outputs:
+            return
+        if qualified_name(holder.domain, holder.op_type) != "Loop":
             return
         value = scope.outputs[0]
         found = types.get(value.name)
@@ -257,7 +260,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             passed = _passed_types(node, inputs, body)
             inner = self._scope(body, passed, environment)
             output_types.append(inner.find_outputs(body))
-        match node.op_type:
+        match qualified_name(node.domain, node.op_type):
             case "If":
                 if len(output_types) == 2:
                     self._branches(node, bodies, output_types)
@@ -292,7 +295,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
 
 def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
     """Return the types that a `Loop`, `Scan` or `SequenceMap` passes to its body; () otherwise."""
-    match node.op_type:
+    match qualified_name(node.domain, node.op_type):
         case "Loop":
             return ("tensor(int64)", "tensor(bool)", *inputs[2:])
         case "Scan":

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_graphs
@@ -247,20 +248,21 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return Outputs(*inner_types.results(body))
 
         first, scans = bodies[0], inner.scan_input_count(node)
-        if node.op_type == "If" and values:
+        operator = qualified_name(node.domain, node.op_type)
+        if operator == "If" and values:
             branches = [visit(body, ()) for body in bodies]
             live = inner.live_branch(node, values[0])
             alive = [b for b, body in zip(branches, bodies, strict=True) if body.attribute == live]
             return inner.join_branch_outputs(alive or branches)
         repeatable = not self._quiet or self._budget >= 0
-        if repeatable and node.op_type == "Loop" and len(inputs) > 1:
+        if repeatable and operator == "Loop" and len(inputs) > 1:
             passed = inner.loop_inputs(inputs, lambda types: visit(first, types, True))
             outputs = visit(first, passed)
             runs_all = inner.runs_all_trips(node, first, outputs, values[1])
             trips = values[0] if runs_all else None
             return Outputs(inner.loop_outputs(inputs, passed, outputs.types, trips), ())
         # Before version 9, `Scan` has an additional input and a batch dimension.
-        is_scan = node.op_type == "Scan" and len(first.inputs) == len(inputs)
+        is_scan = operator == "Scan" and len(first.inputs) == len(inputs)
         if repeatable and is_scan and scans is not None:
             passed = inner.scan_inputs(node, scans, inputs, lambda types: visit(first, types, True))
             types = visit(first, passed).types

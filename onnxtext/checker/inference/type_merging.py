@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
@@ -21,7 +22,7 @@ T = TypeVar("T", bound=Type | None)
 
 def given_types(node: Node, inputs: list[Type | None]) -> Types:
     """Return the types that `Loop` or `SequenceMap` passes to its body; () for other nodes."""
-    match node.op_type:
+    match qualified_name(node.domain, node.op_type):
         case "Loop":
             # A carried value may change its shape between iterations.
             carried = [without_shape(type) for type in inputs[2:]]

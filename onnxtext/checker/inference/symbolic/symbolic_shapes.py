@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
@@ -274,7 +275,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self, scope: Scope, index: int, node: Node, environment: SymbolicEnvironment
     ) -> Results:
         outputs: list[Results] = []
-        branches, bodies = node.op_type == "If", scope.children[index]
+        branches, bodies = qualified_name(node.domain, node.op_type) == "If", scope.children[index]
         conditions = [environment.value(name) for name in node.inputs[:2]]
         for body in bodies:
             if never_runs(node, body, conditions):
