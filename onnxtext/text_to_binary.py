@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -63,7 +64,9 @@ def encode_text(
     reuse_memory(len(text))
     with paused_collector():
         model = parse_model(source)
-        blob_source = BlobReader.of(model, base_dir)
+        blob_source: BlobSource | None = None
+        if base_dir is not None or model.places:
+            blob_source = BlobReader.of(model, base_dir)
         pieces = encode(model, source, blob_source=blob_source, max_bytes=max_bytes)
         del model  # before the garbage collector traverses the tree
     return pieces
@@ -89,9 +92,8 @@ def encode(
     Raises:
         OnnxTextError: the model cannot be encoded, or its weights are missing.
     """
-    missing = left_out_errors(model, source)
-    if missing:
-        raise OnnxTextError(*missing)
+    if model.metadata_left_out or model.resources_left_out:
+        raise OnnxTextError(*left_out_errors(model, source))
     if external is not None:
         _move_to_external_file(model, source, blob_source, external)
     try:
@@ -126,7 +128,7 @@ def lower_checked(
     pieces, depth, omitted = lower_guarded(
         model,
         blob_source,
-        guard=lambda: check_declared_size(model, source, max_bytes),
+        guard=partial(check_declared_size, model, source, max_bytes),
         omit_repetitions=omit_repetitions,
     )
     check_encoded_size(sum(map(len, pieces)) + omitted, "model would take", source)

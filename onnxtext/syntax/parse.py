@@ -55,7 +55,7 @@ def try_function(source: Source) -> Fragment | None:
         return None
     with paused_collector():
         try:
-            fragment: Fragment = _make_parser(source.text, "function_fragment").parse()
+            fragment: Fragment = _parser_class()(source.text, "function_fragment").parse()
         except (Unexpected, SemanticError):
             return None
     return fragment
@@ -108,7 +108,7 @@ def _parse(
     broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
-    parser = _make_parser(source.text, start)
+    parser = _parser_class()(source.text, start)
     errors: list[SemanticError] = []
     parser.machine.semantic_errors = errors
     parser.machine.max_errors = max_errors
@@ -166,13 +166,11 @@ def _make_recovery(parser: Parser, source: Source, errors: list[SemanticError]) 
     return Recovery(parser, source, errors)
 
 
-def _make_parser(text: str, start: str) -> Parser:
-    """Return a parser for a text: native or in Python, depending on the core in use."""
-    return _core_parser()(text, start) if core() == "native" else Parser(text, start)
-
-
 @cache  # an import statement takes longer than parsing a token
-def _core_parser() -> type[Parser]:
+def _parser_class() -> type[Parser]:
+    """Return the `Parser` class of the selected core, native or Python (see `core()`)."""
+    if core() == "python":
+        return Parser
     from onnxtext.syntax.parser.native import CoreParser
 
     return CoreParser

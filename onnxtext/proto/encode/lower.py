@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Literal
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Record
@@ -17,7 +18,6 @@ from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
-from onnxtext.proto.encode.repetitions import Repetitions
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.proto.unknown_fields import RecordError
@@ -98,30 +98,27 @@ def lower_guarded(
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
         raise LowerError.of_record(error, 0) from None
-    options = (defaults, model.resources, blob_source, verified, guard)
-    repetitions = Repetitions("omit" if omit_repetitions else "write")
+    beyond: Literal["omit", "write"] = "omit" if omit_repetitions else "write"
+    options = (defaults, model.resources, blob_source, verified, guard, False, beyond)
     lowering = lowering_class()(*options)
-    lowering.repetitions = repetitions
     try:
         pieces = lowering.model(model)
     except LowerError:
         if core() == "python":
             raise
         lowering = Lowering(*options)
-        lowering.repetitions = repetitions = Repetitions(repetitions.beyond)
         pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
-    return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type, repetitions.omitted
-
-
-def lowering_class() -> type[Lowering]:
-    """Return the `Lowering` class of the selected core, native or Python (see `core()`)."""
-    return _core_lowering() if core() == "native" else Lowering
+    depth = 3 * lowering.deepest + 2 * lowering.deepest_type
+    return pieces, depth, lowering.repetitions.omitted
 
 
 @cache
-def _core_lowering() -> type[Lowering]:
+def lowering_class() -> type[Lowering]:
+    """Return the `Lowering` class of the selected core, native or Python (see `core()`)."""
+    if core() == "python":
+        return Lowering
     from onnxtext.proto.encode.native import CoreLowering
 
     return CoreLowering
@@ -148,9 +145,13 @@ def lower_without_weights(
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
-    lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
-    if reject_repetitions:
-        lowering.repetitions.beyond = "reject"
+    lowering = lowering_class()(
+        defaults,
+        model.resources,
+        blob_source,
+        omit_weights=True,
+        repetitions="reject" if reject_repetitions else "write",
+    )
     return b"".join(lowering.model(model))
 
 

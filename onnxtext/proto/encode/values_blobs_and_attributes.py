@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes
@@ -47,6 +48,7 @@ class ValueLowering(ABC):
     """
 
     depth = deepest = deepest_type = 0
+    _blobs: Blobs | None = None
     _unguarded = 1 << 20  # bytes; the guard takes longer than reading the data of small models
 
     def __init__(
@@ -57,6 +59,7 @@ class ValueLowering(ABC):
         verified: bool = False,
         guard: Callable[[], object] | None = None,
         omit_weights: bool = False,
+        repetitions: Literal["write", "omit", "reject"] = "write",
     ) -> None:
         """Create the encoder.
 
@@ -67,12 +70,12 @@ class ValueLowering(ABC):
             verified: whether the digests of the resources have been verified before.
             guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
             omit_weights: whether to replace large data by a reference to a nonexistent file.
+            repetitions: what happens to many repetitions; see `Repetitions.beyond`.
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
-        self._blobs: Blobs | None = None
         self._guard, self._omit_weights = guard, omit_weights
-        self.repetitions = Repetitions()
+        self.repetitions = Repetitions(repetitions)
         # Encoded items by id; messages with decorators by (type, encoding without decorators, ids
         # of the decorators). The objects are stored, too, so that their ids are not reused.
         self._fields: dict[int, tuple[Piece, object]] = {}
