@@ -28,6 +28,10 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     dilations = call.listed("dilations", (1,) * count)
     pads = call.listed("pads", (0,) * (2 * count))
     mode = call.attribute("auto_pad") or b"NOTSET"
+    axes = "the number of spatial dimensions"
+    call.equal(len(strides), count, "the number of `strides`", axes)
+    call.equal(len(dilations), count, "the number of `dilations`", axes)
+    call.equal(len(pads), 2 * count, "the number of `pads`", f"twice {axes}")
     if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
         return (None,) * count
     if mode in (b"SAME_UPPER", b"SAME_LOWER"):
