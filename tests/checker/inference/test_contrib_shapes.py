@@ -276,6 +276,7 @@ HEADS = "float[1, 6, 32] q, float[1, 6, 16] k, float[1, 2, 5, 8] past, int32[1] 
 PLUS = "uint8[1, 3, 4, 4] x, float s, uint8 z, float[2] s2"
 BITS = "float[2, 32] x, uint8[5, 1, 16] w, float[5] s, float[4] s4, uint8[5, 2, 16] wide"
 CONVOLVED = "float[1, 2, 8, 8] x, float[3, 2, 3, 3] w"
+QUANTIZED = "uint8[1, 2, 8] q, float s, uint8 z"
 ROTARY = "float[2, 6, 8] x, int64[2, 6] p, int64[2, 5] p5, int64[6] p6, float[9, 2] c"
 CALLS: dict[tuple[str, str], str | None] = {
     # the call and its inputs: a part of the message; None if the call is right
@@ -307,6 +308,10 @@ CALLS: dict[tuple[str, str], str | None] = {
     ('FusedConv <activation = "Relu", dilations = [1]> (x, w)', CONVOLVED): "`dilations` is 1, but",
     ('FusedConv <activation = "Relu", pads = [0, 0]> (x, w)', CONVOLVED): "of `pads` is 2, but",
     ('FusedConv <activation = "Relu", pads = [0, 0, 0, 0]> (x, w)', CONVOLVED): None,
+    ("QLinearAdd (q, s, z, q, s, z, s)", QUANTIZED): None,
+    ("QLinearMul (q, s, z, q, s, , s)", QUANTIZED): "needs the zero points of the inputs",
+    ("QLinearAveragePool <kernel_shape = [2]> (q, s, , s, z)", QUANTIZED): "needs the zero points",
+    ("QLinearAveragePool <kernel_shape = [2]> (q, s, z, s)", QUANTIZED): None,
     ("RotaryEmbedding <num_heads = 2> (x, p, c, c)", ROTARY): None,
     ("RotaryEmbedding <num_heads = 2> (x, p5, c, c)", ROTARY): "but dimension 1 of `x` is 6",
     ("RotaryEmbedding <num_heads = 2> (x, p6, c, c)", ROTARY): "`p6` must be one number",

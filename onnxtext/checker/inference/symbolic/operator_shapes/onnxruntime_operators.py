@@ -188,12 +188,20 @@ def _inverse(call: OperatorCall) -> None:
         call.equal(*sizes, "dimension -2 of {0}", "dimension -1 of {0}")
 
 
+def _input_zero_points(call: OperatorCall) -> None:
+    """Reject an omitted zero point of an input; onnxruntime's schema calls it optional."""
+    if "" in call.node.inputs[2:6:3]:
+        call.reject("onnxruntime needs the zero points of the inputs")
+
+
 def _quantized_pool(call: OperatorCall) -> None:
+    _input_zero_points(call)
     _quantized(call)
     _pool(call)
 
 
 def _quantized_operands(call: OperatorCall) -> SymbolicShape:
+    _input_zero_points(call)
     for index in (1, 2, 4, 5, 6, 7):
         call.has_rank(index, 0)
     return _standard("Add", 0, 3)(call)
