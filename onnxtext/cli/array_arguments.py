@@ -13,6 +13,26 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+def read_arrays(text: str) -> np.ndarray[Any, Any] | list[np.ndarray[Any, Any]]:
+    """Return the value of a command-line argument as `read_array` does, or a list of arrays.
+
+    A list whose items are arrays of different shapes, such as `[[1, 2], [3]]`, is a list of arrays.
+
+    Raises:
+        CommandError: the file cannot be read, or the argument is neither an array nor such a list.
+    """
+    try:
+        return read_array(text)
+    except CommandError:
+        try:
+            items = json.loads(text)
+        except (ValueError, RecursionError):
+            items = None
+        if not isinstance(items, list):
+            raise
+        return [read_array(json.dumps(item)) for item in items]
+
+
 def read_array(text: str) -> np.ndarray[Any, Any]:
     """Return the array of a command-line argument: `@x.npy` (a file), or a JSON number or list.
 
@@ -34,7 +54,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             pass
         raise CommandError(
             "no-input",
-            f"{text!r} is neither a number nor a list",
+            f"{text!r} is neither a number nor a list with rows of equal length",
             help="write @x.npy, 3 or [1.5, 2]",
         )
     path = Path(text[1:])

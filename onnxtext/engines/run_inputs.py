@@ -80,7 +80,7 @@ def fill_inputs(
 ) -> dict[str, Any]:
     """Return values for a model's inputs, by name: given values, and random values if `random`.
 
-    Given arrays are converted to the declared element types.
+    Given arrays, and those in sequences, are converted to the declared element types.
 
     Args:
         model: the model.
@@ -138,14 +138,34 @@ def _unknown(message: str, name: str, label: str, candidates: Collection[str]) -
 
 
 def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
-    """Convert an array to the declared element type; other values are returned unchanged.
+    """Convert the elements of a tensor, a sequence or an optional value to the declared type.
+
+    A sequence is given as a list, or as an array whose rows are its items. Maps, and None for an
+    absent optional, are returned unchanged.
 
     Raises:
         OnnxTextError: the shape differs, or the declared element type cannot hold the values, or
             floats would become integers. Rounding floats to a smaller float type is no error.
     """
-    if type.WhichOneof("value") != "tensor_type" or not isinstance(value, np.ndarray):
+    kind = type.WhichOneof("value")
+    if value is None or kind not in {"tensor_type", "sequence_type", "optional_type"}:
         return value
+    if kind == "optional_type":
+        return _cast(name, value, type.optional_type.elem_type)
+    if kind == "sequence_type":
+        if not isinstance(value, list | tuple) and np.ndim(value) == 0:
+            raise input_error(f"`{name}` must be a sequence", "write a list, such as [1, 2]")
+        item_type = type.sequence_type.elem_type
+        return [_cast(f"{name}[{index}]", item, item_type) for index, item in enumerate(value)]
+    try:
+        value = np.asarray(value)
+    except ValueError:
+        raise input_error(f"`{name}` must be a tensor, but its rows differ in length") from None
+    return _cast_tensor(name, value, type)
+
+
+def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
+    """Convert an array to the declared element type; raise an error as `_cast` does."""
     _check_shape(name, value.shape, type)
     expected = _dtype(type.tensor_type.elem_type)
     if value.dtype == expected:

@@ -71,6 +71,18 @@ def test_run_reads_standard_input() -> None:
     assert done.status == 0
 
 
+def test_an_input_can_be_a_sequence_of_different_shapes() -> None:
+    text = (
+        b"<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        b"g (seq(float[N]) s) => (seq(float[N]) t) { t = Identity (s) }"
+    )
+    done = run("run", "-", "--input", "s=[[1, 2], [3]]", stdin=text)
+    expected = "t: sequence of 2\n  t[0]: float[2]\n    [1. 2.]\n  t[1]: float[1]\n    [3.]\n"
+    assert (done.status, done.out.decode()) == (0, expected)
+    done = run("run", "-", "--input", 's=[[1, 2], "a"]', stdin=text)
+    assert "'\"a\"' is neither a number nor a list with rows of equal length" in done.err
+
+
 def test_large_outputs_have_statistics(files: Path) -> None:
     done = run("run", "m.onnx", "--random", "--dim", "N=100", "--input", "n=1", cwd=files)
     assert b"y: float[100, 2]  # min -" in done.out

@@ -126,6 +126,43 @@ def test_inputs_are_converted_without_changing_their_values(
         engines.fill_inputs(model, {"x": array})
 
 
+SEQUENCE = """\
+<onnxtext: 1, ir_version: 10, opset_import: [21]>
+g (seq(float[N]) s, optional(float[N]) o) => (seq(float[N]) t) { t = SequenceInsert (s, o) }
+"""
+
+
+@pytest.mark.parametrize("items", [np.array([[1, 2], [3, 4]]), [np.array([1]), [2, 3]]])
+def test_items_of_sequences_are_converted(items: Any) -> None:
+    model = engines.load_model(SEQUENCE)
+    values = engines.fill_inputs(model, {"s": items, "o": np.array([5])})
+    assert [item.dtype for item in values["s"]] == [np.float32, np.float32]
+    assert values["o"].dtype == np.float32
+    with pytest.raises(onnxtext.OnnxTextError, match=r"`s\[0\]` must have the shape \[N\]"):
+        engines.fill_inputs(model, {"s": np.array([1, 2]), "o": np.array([5])})
+    with pytest.raises(onnxtext.OnnxTextError, match="`s` must be a sequence"):
+        engines.fill_inputs(model, {"s": np.array(1), "o": np.array([5])})
+    with pytest.raises(onnxtext.OnnxTextError, match="`o` must be a tensor, but its rows differ"):
+        engines.fill_inputs(model, {"s": [], "o": [[1, 2], [3]]})
+
+
+def test_overloads_are_not_run_by_the_reference_implementation() -> None:
+    model = engines.load_model(
+        """<onnxtext: 1, ir_version: 10, opset_import: ["my": 1]>
+        g (float x) => (float z) { y = my.F (x) z = my.F:b (y) }
+        <domain: "my", opset_import: [21]> F (x) => (y) { y = Neg (x) }
+        <domain: "my", overload: "b", opset_import: [21]> F (x) => (y) { y = Exp (x) }
+        """
+    )
+    inputs = {"x": np.float32(1)}
+    with pytest.raises(onnxtext.OnnxTextError, match=r"overloads .* not supported: my\.F") as error:
+        engines.run_model(model, inputs)
+    assert error.value.diagnostics[0].help == "try `--engine onnxruntime`"
+    np.testing.assert_allclose(
+        engines.run_model(model, inputs, engine=onnxruntime())["z"], np.exp(-1), rtol=1e-6
+    )
+
+
 def test_failures_of_engines_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     model = engines.load_model(TEXT.replace("Neg", "Nagg"))
     with pytest.raises(onnxtext.OnnxTextError, match=r"onnx cannot run the model: .*Nagg") as error:

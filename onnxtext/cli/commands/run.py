@@ -182,7 +182,7 @@ def command(
     sizes = _sizes(dims)
     name = InputFile.of(file).name
     with reporter.reporting(name):
-        from onnxtext.cli.array_arguments import read_array
+        from onnxtext.cli.array_arguments import read_arrays
         from onnxtext.engines import fill_inputs, run_both, run_model
 
         model = _load(file, name)
@@ -192,7 +192,7 @@ def command(
             key, value = _split(*pair, names)
             if key in given:
                 raise CommandError("no-input", f"input {key} is given twice")
-            given[key] = read_array(value)
+            given[key] = read_arrays(value)
         results = [value.name for value in model.graph.output]
         destinations = _destinations(outputs, results, (file, other))
         values = fill_inputs(model, given, random=random, seed=seed, sizes=sizes)
