@@ -158,8 +158,8 @@ def run_model(
                 message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
                 raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
             lacks_feature = engine == "onnx" and failure["type"] == "NotImplementedError"
-            help = "try `--engine onnxruntime`" if lacks_feature else None
-            raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name, help)
+            advice = "try `--engine onnxruntime`" if lacks_feature else None
+            raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name, advice)
         if done.returncode:
             raise run_error(f"{engine} has crashed: {_crash_reason(done)}", name)
         return read_values(directory / "outputs")
