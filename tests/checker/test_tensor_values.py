@@ -93,6 +93,16 @@ def test_tensors_made_by_onnx_have_no_findings() -> None:
         assert not {item.code for item in onnxtext.check(model) if item.severity == "error"}, name
 
 
+def test_a_value_that_is_a_name_is_explained() -> None:
+    """`bool true` is a tensor that is named `true`, also in the official syntax."""
+    (finding,) = [
+        item
+        for item in onnxtext.check(text("z = Constant <value = bool true> ()\ny = Relu (x)"))
+        if item.code == "tensor-data-size"
+    ]
+    assert finding.help == "write `bool(true)` for the value: `true` is now the name"
+
+
 def test_external_data_without_its_location_flag_is_ignored() -> None:
     held = '@set(external_data: [{key: "location", value: "a"}]) float[1] w =,'
     assert codes(text("y = Relu (x)", values=held)) == {"tensor-data-size"}

@@ -51,6 +51,10 @@ def section(text: str) -> str:
 
 
 FIXED = {
+    "an imaginary number with an i": (
+        value("  complex64[2] w = [1+2i, 3],"), (4, 21), "syntax-error",
+        "  complex64[2] w = [1+2j, 3],",
+    ),
     "a section in metadata": (
         section('metadata {\n  value x {\n    k: "v"\n  }\n\nquantization {\n  y: []\n}\n'),
         (11, 1), "unclosed-bracket", None,
@@ -314,6 +318,44 @@ EXPLAINED = {
         value("  sparse_tensor(float[3]) w = sparse([1], [0]),"),
         (4, 38), "the values and the indices of a sparse tensor need types",
     ),
+    "a sparse tensor as a record": (
+        value("  sparse_tensor(float[3]) w = {values: [1], indices: [0]},"),
+        (4, 32), "a sparse tensor must be written as its values and their indices",
+    ),
+    "a sparse tensor as a map": (
+        value("  sparse_tensor(float[3]) w = {0: 1.0},"),
+        (4, 33), "a sparse tensor must be written as its values and their indices",
+    ),
+    "empty attributes": (node("  s = Abs <> (t)"), (4, 11), "the attributes of a node must not be"),
+    "an annotation as a block": (
+        f"{H}{G}{END}\nquantization {{\n  y {{\n    SCALE_TENSOR: s\n  }}\n}}\n",
+        (7, 5), "an annotation must be the name of a value and a list of pairs of strings",
+    ),
+    "an annotation with a kind": (
+        f"{H}{G}{END}\nquantization {{ tensor y [] }}\n",
+        (6, 23), "an annotation must be the name of a value and a list of pairs of strings",
+    ),
+    "an annotation without a list": (
+        f"{H}{G}{END}\nquantization {{ y: SCALE_TENSOR = s }}\n",
+        (6, 19), "an annotation must be the name of a value and a list of pairs of strings",
+    ),
+    "a training graph without inputs": (
+        f"{H}{G}{END}\ntraining {{ algorithm: {{ w = Abs (y) }} }}\n",
+        (6, 23), "the graph of `algorithm` needs a name, inputs and outputs",
+    ),
+    "a training graph of several lines without inputs": (
+        f"{H}{G}{END}\ntraining {{\n  algorithm {{\n    w = Abs (y)\n  }}\n"
+        '  update_binding: ["a": "w"]\n}\n',
+        (7, 13), "the graph of `algorithm` needs a name, inputs and outputs",
+    ),
+    "a training graph that is a name": (
+        f"{H}{G}{END}\ntraining {{ algorithm: step }}\n",
+        (6, 28), "the graph of `algorithm` needs a name, inputs and outputs",
+    ),
+    "a node in a configuration": (
+        f'{H}{G}{END}\nconfiguration "two" {{\n  node y {{ pipeline_stage: 1 }}\n}}\n',
+        (7, 8), "a configuration has no entries for nodes",
+    ),
 }  # fmt: skip
 """For each error without a fix: the text, line and column, and the beginning of the message."""
 
@@ -343,6 +385,24 @@ def test_an_error_without_a_fix_is_explained_once(name: str) -> None:
     assert item.message.startswith(message)
     assert item.fix is None
     assert item.help
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        (
+            node("  s = Op <a = [1, 1.5, 2]> (t)"),
+            "write `1.0` for the first number, which makes it a float list",
+        ),
+        (
+            f'{H}{G}{END}\nmetadata {{\n  model {{\n    k: "v"\n  }}\n}}\n',
+            'write the model\'s entries in the header: `metadata_props: ["key": "value"]`',
+        ),
+    ],
+)
+def test_the_advice_leads_to_the_right_form(text: str, help: str) -> None:
+    (item,) = syntax_errors(text)
+    assert (item.help, item.fix) == (help, None)
 
 
 @pytest.mark.parametrize(

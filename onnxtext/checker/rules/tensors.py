@@ -67,10 +67,18 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
                 hint = ""
                 if changed_fields(tensor.decorators).get("external_data") is not None:
                     hint = ": `external_data` is ignored without `data_location: EXTERNAL`"
-                yield _size(tensor, f"has {count_noun(count, 'element')}, but no data{hint}")
+                finding = _size(tensor, f"has {count_noun(count, 'element')}, but no data{hint}")
+                if tensor.name in _VALUES and not tensor.dims:
+                    value = f"{tensor.type.element}({tensor.name})"
+                    help = f"write `{value}` for the value: `{tensor.name}` is now the name"
+                    finding = finding._replace(help=help)
+                yield finding
         case FieldData(fields):
             yield from _fields(tensor, element, count, dict(fields))
 
+
+_VALUES = frozenset(("true", "false", "nan", "inf"))
+"""Words that are the name of a tensor after a type in an attribute: `value = bool true`."""
 
 _STRINGS = 'write the strings in braces: `{"a", "b"}`'
 """The help for a tensor of strings whose data is in another field than `string_data`."""

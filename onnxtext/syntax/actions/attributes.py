@@ -9,6 +9,7 @@ type. They behave like the official parser: the first item of a list determines 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from onnxtext import ast
@@ -356,8 +357,10 @@ def _number_list(
     declared: ast.AttributeType | None, one: ast.AttributeType | None, items: NumberList
 ) -> tuple[ast.AttributeType, ast.AttributeValue]:
     """Return the type and the value of the list; `one` is the item type, None to infer it."""
+    first = None
     if declared is None or one is None:
-        declared = one = _number_type(items[1:].partition(",")[0].strip(" \t\n\v\f\r]"))
+        first = items[1:].partition(",")[0].strip(" \t\n\v\f\r]")
+        declared = one = _number_type(first)
     try:
         if one is _A.INT:
             return _A.INTS, parse_ints(items)
@@ -365,6 +368,11 @@ def _number_list(
             return _A.FLOATS, ast.Floats(parse_floats(items))
     except LiteralError as error:
         parse = parse_ints if one is _A.INT else parse_floats
+        if first is not None and error.message.startswith("expected an integer"):
+            with suppress(LiteralError):
+                parse_floats(items)
+                error.instead = None
+                error.help = f"write `{first}.0` for the first number, which makes it a float list"
         raise from_literal(error, items.token, parse) from None
     raise SemanticError(
         f"the attribute is declared as {declared.name.lower()}, but its value is a list of numbers",

@@ -81,7 +81,9 @@ def metadata_block(
         error = SemanticError(
             f"`{kind}` is not a kind of metadata",
             token=kind,
-            help=f"write one of {', '.join(BLOCKS)}",
+            help=f"write one of {', '.join(BLOCKS)}"
+            if kind != "model"
+            else 'write the model\'s entries in the header: `metadata_props: ["key": "value"]`',
         )
         joined = max((block for block in BLOCKS if kind.startswith(block)), key=len, default="")
         name = kind.removeprefix(joined)

@@ -67,7 +67,7 @@ COMMON_ERRORS = (
     data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
-    value_errors.untyped_sparse,
+    value_errors.untyped_sparse, value_errors.other_sparse_data, attribute_errors.empty_attributes,
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.spaced_decorator,
     value_errors.type_variable, value_errors.parameter_with_at_sign,
     # Decorators
@@ -124,6 +124,7 @@ COMMON_ERRORS = (
     token_errors.repeated_token,
     wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,
     unquoted_names.unquoted, graph_errors.wrong_bracket, value_errors.unfinished_values,
+    section_errors.other_entries,
 )  # fmt: skip
 
 _ONLY_COMPLETE = frozenset((

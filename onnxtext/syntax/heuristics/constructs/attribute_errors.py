@@ -280,3 +280,14 @@ def _are_inputs(items: Sequence[str]) -> bool:
 _INPUTS = frozenset(
     ("data", "indices", "input", "inputs", "scale", "shape", "starts", "ends", "steps", "updates")
 )
+
+
+def empty_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `<>` after an operator."""
+    opened, token = context.opened, context.token
+    if opened is None or token != ">" or not in_attributes(context):
+        return
+    if context.text[opened.start : token.at].strip() == "<":
+        span = Span(opened.start, token.end)
+        message = "the attributes of a node must not be empty"
+        yield Diagnosis("syntax-error", message, span, help="remove `<>`")

@@ -213,6 +213,9 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove the quotes")
 
 
+_IMAGINARY = re.compile(r"-?[\d.]+(?:e[-+]?\d+)?[-+][\d.]+(?:e[-+]?\d+)?[iI]")
+
+
 def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose numbers with other characters in them: `[0, 1, O]`, `0.l25`, `0x7g01`, `1.5.5`."""
     token, done = context.token, context.done
@@ -242,6 +245,8 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"`{whole[0]}` is not {what}"
     if _PREFIXED.fullmatch(whole[0]):
         meant, is_number = str(int(whole[0], 0)), True
+    if _IMAGINARY.fullmatch(whole[0]) and any(word.startswith("complex") for word in done):
+        yield rewritten("syntax-error", message, span, f"{whole[0][:-1]}j")
     if is_number:
         yield rewritten("syntax-error", message, span, meant)
     number = _NUMBER.match(whole[0])

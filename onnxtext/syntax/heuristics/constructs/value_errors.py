@@ -197,6 +197,18 @@ def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
 _DATA = frozenset(("NUMBERS", "NESTED", "BRACES"))
 
 
+def other_sparse_data(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the data of a sparse tensor in another form: `= {values: …, indices: …}`."""
+    done, token = context.done, context.token
+    if token is None or "=" not in done:
+        return
+    index = done.index("=")
+    if "sparse_tensor" in done[:index] and done[index + 1 : index + 2] == ["{"]:
+        message = "a sparse tensor must be written as its values and their indices"
+        help = "write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])"
+        yield Diagnosis("syntax-error", message, token.span, help=help)
+
+
 def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose missing brackets around a tensor in an attribute: `value = float 2.0`."""
     done, token = context.done, context.token
