@@ -180,10 +180,10 @@ def to_binary(
         OnnxTextError: the text has errors, or cannot be encoded.
         TypeError: the text is not a `str`.
     """
-    require_text(text)
-    module = cached_module("text_to_binary")
-    data: bytes = module.join_pieces(module.encode_text(text, base_dir=base_dir, name=name))
-    return data
+    if type(text) is not str:
+        require_text(text)
+    encode_text = cached_module("text_to_binary").encode_text
+    return b"".join(encode_text(text, base_dir=base_dir, name=name))
 
 
 @overload

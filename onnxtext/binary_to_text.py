@@ -14,7 +14,7 @@ from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.conversion_errors import lift_binary, warn_if_suspicious
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.io.memory import paused_collector, reuse_memory
+from onnxtext.io.memory import paused_collector
 from onnxtext.printer.metadata_placement import leave_metadata_out, place_metadata
 from onnxtext.printer.models import print_model
 from onnxtext.printer.move_weights import move_weights
@@ -71,9 +71,8 @@ def print_binary(
     if metadata not in _METADATA:
         raise ValueError(f"metadata={metadata!r} is not one of {', '.join(sorted(_METADATA))}")
     weight_files: WeightFiles | None = None
-    reuse_memory(len(data))
     try:
-        with paused_collector():
+        with paused_collector(len(data)):
             digests: dict[str, str] = {}
             model = lift_placed(
                 data,

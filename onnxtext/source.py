@@ -63,13 +63,14 @@ class Source:
     """
 
     text: str
-    name: str = "<string>"
-    _line_starts: list[int] = field(default_factory=list, repr=False, compare=False)
+    name: str
+    _line_starts: list[int] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    def __init__(self, text: str, name: str = "<string>") -> None:
         """Convert the text to `str` if its class is a subclass, which the native core rejects."""
-        if type(self.text) is not str:
-            self.text = str.__str__(self.text)
+        self.text = text if type(text) is str else str.__str__(text)
+        self.name = name
+        self._line_starts = []
 
     @property
     def line_starts(self) -> list[int]:

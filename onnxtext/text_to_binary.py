@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from onnxtext.conversion_errors import (
     lowering_error,
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.io.memory import paused_collector, reuse_memory
+from onnxtext.io.memory import paused_collector
 from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -61,8 +61,7 @@ def encode_text(
         OnnxTextError: the text has errors, or cannot be encoded.
     """
     source = Source(text, name)
-    reuse_memory(len(text))
-    with paused_collector():
+    with paused_collector(len(text)):
         model = parse_model(source)
         blob_source: BlobSource | None = None
         if base_dir is not None or model.places:
@@ -103,7 +102,7 @@ def encode(
         raise lowering_error(error, source) from None
     if model.encoding is not None:
         return [
-            _restore_encoding(model, model.encoding, join_pieces(pieces), source.name, blob_source)
+            _restore_encoding(model, model.encoding, b"".join(pieces), source.name, blob_source)
         ]
     return pieces
 
@@ -137,11 +136,6 @@ def lower_checked(
 
         decode_message(onnx.ModelProto, b"".join(pieces), source)
     return pieces, omitted
-
-
-def join_pieces(pieces: Sequence[Piece]) -> bytes:
-    """Return the concatenation of the pieces; a single piece of type `bytes` is not copied."""
-    return pieces[0] if len(pieces) == 1 and type(pieces[0]) is bytes else b"".join(pieces)
 
 
 def embed(model: Model, source: Source, base_dir: Path) -> None:

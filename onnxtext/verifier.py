@@ -143,13 +143,11 @@ def verify_text(text: str, *, base_dir: PurePath | None = None, name: str = "<st
         OnnxTextError: the text has errors, or cannot be encoded.
     """
     from onnxtext.api import from_binary, parse
-    from onnxtext.text_to_binary import encode, encode_text, join_pieces
+    from onnxtext.text_to_binary import encode, encode_text
     from onnxtext.weights.find_blobs import BlobReader
 
     model = parse(text, name=name)
-    data = join_pieces(
-        encode(model, Source(text, name), blob_source=BlobReader.of(model, base_dir))
-    )
+    data = b"".join(encode(model, Source(text, name), blob_source=BlobReader.of(model, base_dir)))
     printed = f"{name} as printed"
     violations: list[LawViolation] = []
     if not _is_printed(text, model):  # if it is, printing changes nothing
@@ -253,14 +251,13 @@ def _is_printed(text: str, model: Model) -> bool:
 
 def _compare_bytes(old: bytes, pieces: Sequence[Piece]) -> list[LawViolation]:
     """Compare the bytes of a model before and after the round trip."""
-    from onnxtext.text_to_binary import join_pieces
     from onnxtext.wire.compare_pieces import pieces_equal
 
     if pieces_equal(pieces, old):
         return []
     from onnxtext.proto.path_at_offset import path_at
 
-    new = join_pieces(pieces)
+    new = b"".join(pieces)
     offset = common_prefix(memoryview(old), memoryview(new))
     path = path_at(old, offset) or None
     left, right = [data[offset : offset + _SHOWN].hex(" ") or "nothing" for data in (old, new)]

@@ -191,10 +191,10 @@ def _encode(data: bytes, limit: int) -> bytes:
     Raises:
         OnnxTextError: the text is not valid, or its weights are too large.
     """
-    from onnxtext.text_to_binary import encode_text, join_pieces
+    from onnxtext.text_to_binary import encode_text
 
     max_bytes = max(limit, _MAX_EXPANSION * len(data))
-    return bytes(join_pieces(encode_text(decode_text(data, ""), max_bytes=max_bytes)))
+    return bytes(b"".join(encode_text(decode_text(data, ""), max_bytes=max_bytes)))
 
 
 def _is_model_text(data: bytes) -> bool:

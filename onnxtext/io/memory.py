@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import gc
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import cache
 
 
@@ -18,41 +18,35 @@ class _Pause:
         gc.enable()
 
 
-_PAUSE, _NOTHING = _Pause(), nullcontext()
-
-
-def paused_collector() -> AbstractContextManager[None]:
-    """Return a context manager that pauses garbage collection for the `with` block.
-
-    While a large tree grows, the collector would traverse it repeatedly.
-    """
-    return _PAUSE if gc.isenabled() else _NOTHING
-
-
+_PAUSE = _Pause()
 _MAPPED = 1 << 17
 """By default, glibc returns freed blocks of at least this size to the system."""
 _KEPT = 31 << 20
-"""After `reuse_memory`, glibc keeps freed blocks of up to this size."""
+"""After `_free_large_block`, glibc keeps freed blocks of up to this size."""
 
 
-def reuse_memory(size: int) -> None:
-    """Make the C library keep freed memory for reuse; do nothing for small inputs.
+def paused_collector(size: int = 0) -> AbstractContextManager[object]:
+    """Return a context manager that pauses garbage collection for the `with` block.
 
-    By default, glibc returns large freed blocks to the system. The page faults of new blocks then
-    take a tenth of the time of a conversion. After the program has freed a block of N bytes (up to
-    32 MiB), glibc keeps freed blocks of up to N bytes. So this function allocates and frees a large
-    block, without touching its pages. Other C libraries are not affected.
+    While a large tree grows, the collector would traverse it repeatedly.
 
     Args:
-        size: the size of the input in bytes.
+        size: the size in bytes of an input to convert. If it is large, the C library keeps freed
+            memory for reuse from now on.
     """
     if size > _MAPPED:
         _free_large_block()
+    return _PAUSE if gc.isenabled() else memoryview(b"")  # faster than `nullcontext()`
 
 
 @cache
 def _free_large_block() -> None:
-    """Free a block of `_KEPT` bytes, so that glibc keeps freed blocks of up to this size."""
+    """Free a block of `_KEPT` bytes, so that glibc keeps freed blocks of up to this size.
+
+    By default, glibc returns large freed blocks to the system. The page faults of new blocks then
+    take a tenth of the time of a conversion. After the program has freed a block of N bytes (up to
+    32 MiB), glibc keeps freed blocks of up to N bytes. Other C libraries are not affected.
+    """
     bytes(_KEPT)  # uses calloc, so the pages are not touched; a bytearray would write zeros
 
 

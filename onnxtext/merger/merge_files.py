@@ -205,9 +205,9 @@ def _unreadable(error: OnnxTextError) -> _Unreadable:
 def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
-    from onnxtext.text_to_binary import encode, join_pieces
+    from onnxtext.text_to_binary import encode
 
     source = Source(text, path or "<merge>")
     model = parse_model(source)
     model.resources = resources
-    return join_pieces(encode(model, source))
+    return b"".join(encode(model, source))

@@ -69,9 +69,9 @@ def parse_start(source: Source, start: str, max_errors: int = MAX_SEMANTIC_ERROR
     Raises:
         OnnxTextError: the text has errors.
     """
-    value, diagnostics = parse_partial(source, start, max_errors)
+    value, diagnostics = _parse(source, start, max_errors)
     if diagnostics:
-        raise OnnxTextError(*diagnostics)
+        raise OnnxTextError(*_with_fixes(source, start, max_errors, diagnostics))
     return value
 
 
@@ -88,14 +88,20 @@ def parse_partial(
     """
     value, diagnostics = _parse(source, start, max_errors)
     if diagnostics:
-        from onnxtext.syntax.recovery.fixed_texts import with_swapped_lines, with_verified_fixes
-
-        def parse(fixed: Source) -> Sequence[Diagnostic]:
-            return _parse(fixed, start, max_errors)[1]
-
-        diagnostics = with_swapped_lines(source, diagnostics, parse)
-        diagnostics = with_verified_fixes(source, diagnostics, parse)
+        diagnostics = _with_fixes(source, start, max_errors, diagnostics)
     return value, diagnostics
+
+
+def _with_fixes(
+    source: Source, start: str, max_errors: int, diagnostics: tuple[Diagnostic, ...]
+) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of `_parse` with verified fixes; its other arguments are the same."""
+    from onnxtext.syntax.recovery.fixed_texts import with_swapped_lines, with_verified_fixes
+
+    def parse(fixed: Source) -> Sequence[Diagnostic]:
+        return _parse(fixed, start, max_errors)[1]
+
+    return with_verified_fixes(source, with_swapped_lines(source, diagnostics, parse), parse)
 
 
 def _parse(
@@ -105,7 +111,7 @@ def _parse(
 
     To find the errors after wrong marks, such as quotes, apply the fixes of up to `marks` marks.
     """
-    broken = check_characters(source)
+    broken = None if source.text.isascii() else check_characters(source)
     if broken is not None:
         return None, (broken,)
     parser = _parser_class()(source.text, start)

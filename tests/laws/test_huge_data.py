@@ -239,9 +239,9 @@ g () => (int64[N] y, int64[N] z) {{
     omitted = 2 * 11 * 149_999_998
     assert lower_guarded(model, omit_repetitions=True)[2] == omitted
     lowering = Lowering(PresenceDefaults(model.presence))
-    lowering.repetitions.beyond = "omit"
+    lowering.many_repetitions = "omit"
     lowering.model(model)
-    assert lowering.repetitions.omitted == omitted
+    assert lowering.omitted == omitted
     assert memory() < 1 << 25
 
 
@@ -257,10 +257,10 @@ g (bool c) => () {{
     first, second = model.graph.nodes
     second.attributes = first.attributes
     lowering = Lowering(PresenceDefaults(model.presence))
-    lowering.repetitions.beyond = "omit"
+    lowering.many_repetitions = "omit"
     lowering.model(model)
-    assert lowering.repetitions.omitted > 40_000_000
-    assert lower_guarded(model, omit_repetitions=True)[2] == lowering.repetitions.omitted
+    assert lowering.omitted > 40_000_000
+    assert lower_guarded(model, omit_repetitions=True)[2] == lowering.omitted
 
 
 def test_a_model_with_many_repetitions_can_be_edited(memory: Callable[[], int]) -> None:

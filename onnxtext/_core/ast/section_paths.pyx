@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the paths of values and nodes with metadata: the compiled part of `onnxtext.ast.section_paths`."""
-from onnxtext._core.ast.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record
+from onnxtext._core.ast.slots cimport (
+    NODE, OF_NODE, OF_VALUE, VALUE_INFO, data_of, get, plain_value_info, record, replace,
+)
 from onnxtext._core.ast.visit cimport has_graph
 
-from onnxtext.ast.model import Graph, ValueInfo
+from onnxtext.ast.model import Graph
 from onnxtext.ast.section_paths import Named, PathStep
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 
@@ -33,8 +35,11 @@ cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
     cdef set earlier = set(), seen
     cdef list declared = [], data = []
     for value in owner.values:
-        (declared if value.data is None else data).append(value)
-    declared += [ValueInfo(name, metadata=it) for name, it in owner.value_metadata.items()]
+        (declared if data_of(value) is None else data).append(value)
+    for name, entries in owner.value_metadata.items():
+        value = plain_value_info(name, None, None, ())
+        replace(value, OF_VALUE.metadata, entries)
+        declared.append(value)
     for kind, values in (
         ("value", owner.inputs), ("output", owner.outputs), ("value_info", declared)
     ):

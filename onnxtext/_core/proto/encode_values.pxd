@@ -11,7 +11,7 @@ cdef class ValueEncoder(TypeEncoder):
         types: the encoded field of a type, by the id of the type.
         forms: the `TensorForm` of a type, by the id of the type.
         alive: the objects that are cached by id.
-        omitted: `Repetitions.omitted` after the last attribute or node that Python encoded.
+        omitted: `lowering.omitted` after the last attribute or node that Python encoded.
         depth: the nesting depth of graphs and functions.
         level: the nesting depth of graphs.
         deepest: the maximum `level`.

@@ -140,7 +140,7 @@ cdef class ValueEncoder(TypeEncoder):
 
     cdef int in_python(self, int key, encoded) except -1:
         """Add a field that Python encoded."""
-        self.omitted = self.lowering.repetitions.omitted
+        self.omitted = self.lowering.omitted
         return self.out.field(key, encoded)
 
     cdef bint value(self, attribute) except -1:

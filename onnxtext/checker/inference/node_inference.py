@@ -60,7 +60,7 @@ class NodeInference:
         self._version = _clamp_version(subject.ir_version or 10)
         resources = subject.model.resources if subject.model else {}
         self._lowering = Lowering(PresenceDefaults(Presence(version=1)), resources)
-        self._lowering.repetitions.beyond = "reject"
+        self._lowering.many_repetitions = "reject"
         self._encode_type = cache(lower_type)
         self._decode_type = cache(_decode_type)
         self.encode_tensor = cache_by_id(_encode_tensor)

@@ -19,7 +19,7 @@ from onnxtext.cli.options import (
 )
 from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.io.memory import paused_collector, reuse_memory
+from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
 
@@ -55,9 +55,8 @@ def conversion(
         from onnxtext.weights.find_blobs import BlobReader
 
         external = _external(job) if externalize else None
-        reuse_memory(len(data))
         source = Source(decode_text(data, job.name), job.name)
-        with paused_collector():
+        with paused_collector(len(data)):
             try:
                 model = parse_model(source)
             except OnnxTextError as error:
@@ -92,11 +91,10 @@ def _check(
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.load_settings import schemas_of_project
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
-    from onnxtext.text_to_binary import join_pieces
 
     def encoded() -> bytes | None:
         if sum(map(len, pieces)) < LARGE:
-            return join_pieces(pieces)
+            return b"".join(pieces)
         try:  # shape inference does not need large weights, and would copy them
             return lower_without_weights(model, blob_source, reject_repetitions=True)
         except LowerError:  # a list is too long for shape inference

@@ -124,7 +124,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         RequestError: `original` has another digest or cannot be read, or writing has failed.
     """
     from onnxtext.syntax.parse import parse_model
-    from onnxtext.text_to_binary import encode, join_pieces
+    from onnxtext.text_to_binary import encode
     from onnxtext.weights.find_blobs import BlobReader
 
     data = read_file(original)
@@ -139,7 +139,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
         model = parse_model(source)
         _add_blobs(model, data)
         blob_source = BlobReader.of(model, original.parent)
-        encoded = join_pieces(encode(model, source, blob_source=blob_source))
+        encoded = b"".join(encode(model, source, blob_source=blob_source))
     try:
         write_atomically(target, encoded)
     except OSError as error:

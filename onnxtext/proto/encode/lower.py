@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Record
@@ -98,20 +97,21 @@ def lower_guarded(
         defaults = presence_defaults(model.presence.version, model.presence.explicit)
     except RecordError as error:
         raise LowerError.of_record(error, 0) from None
-    beyond: Literal["omit", "write"] = "omit" if omit_repetitions else "write"
-    options = (defaults, model.resources, blob_source, verified, guard, False, beyond)
+    options = (defaults, model.resources, blob_source, verified, guard)
     lowering = lowering_class()(*options)
+    if omit_repetitions:
+        lowering.many_repetitions = "omit"
     try:
         pieces = lowering.model(model)
     except LowerError:
         if core() == "python":
             raise
-        lowering = Lowering(*options)
+        before, lowering = lowering, Lowering(*options)
+        lowering.many_repetitions = before.many_repetitions
         pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
-    depth = 3 * lowering.deepest + 2 * lowering.deepest_type
-    return pieces, depth, lowering.repetitions.omitted
+    return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type, lowering.omitted
 
 
 @cache
@@ -145,13 +145,9 @@ def lower_without_weights(
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
-    lowering = lowering_class()(
-        defaults,
-        model.resources,
-        blob_source,
-        omit_weights=True,
-        repetitions="reject" if reject_repetitions else "write",
-    )
+    lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
+    if reject_repetitions:
+        lowering.many_repetitions = "reject"
     return b"".join(lowering.model(model))
 
 

@@ -3,36 +3,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from onnxtext.proto.encode.lower_error import LowerError
 
 
-@dataclass(slots=True)
-class Repetitions:
-    """Repeats items; a few bytes of text can stand for gigabytes.
+class RepetitionLowering:
+    """The part of an encoder that repeats items; a few bytes of text can stand for gigabytes.
 
     Attributes:
-        beyond: what happens to repetitions after the first 1 MiB of a model: they are encoded,
-            left out, or rejected.
+        many_repetitions: what happens to repetitions after the first 1 MiB of a model: they are
+            encoded, left out, or rejected.
         omitted: the number of bytes of repetitions that were left out.
     """
 
-    beyond: Literal["write", "omit", "reject"] = "write"
-    omitted: int = 0
-    _left: int = 1 << 20
+    many_repetitions: Literal["write", "omit", "reject"] = "write"
+    omitted = 0
+    _unrepeated = 1 << 20
 
     def repeat(self, field: bytes, times: int) -> bytes:
         """Return the encoded field of an item, repeated `times` times.
 
         Raises:
-            LowerError: there are too many repetitions, and `beyond` rejects them.
+            LowerError: there are too many repetitions, and `many_repetitions` is `reject`.
         """
         size = len(field) * times
-        self._left -= size
-        if self._left < 0 and self.beyond != "write":
-            if self.beyond == "reject":
+        self._unrepeated -= size
+        if self._unrepeated < 0 and self.many_repetitions != "write":
+            if self.many_repetitions == "reject":
                 raise LowerError("the repetitions in lists take more than 1 MiB", -1)
             self.omitted += size
             return b""

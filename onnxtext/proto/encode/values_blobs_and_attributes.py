@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_bytes
@@ -15,7 +14,7 @@ from onnxtext.ast.types import type_depth
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.decorators import finish_message, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
-from onnxtext.proto.encode.repetitions import Repetitions
+from onnxtext.proto.encode.repetitions import RepetitionLowering
 from onnxtext.proto.encode.types_and_tensors import lower_tensor, lower_type, metadata_fields
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
@@ -34,7 +33,7 @@ _SHAPE_LIMIT = 8 << 16
 """Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 
 
-class ValueLowering(ABC):
+class ValueLowering(RepetitionLowering, ABC):
     """Encodes values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
     Methods raise `LowerError` if they cannot encode their argument. Subclasses may override public
@@ -44,7 +43,6 @@ class ValueLowering(ABC):
         depth: the nesting depth of the graph that is being encoded.
         deepest: the maximum nesting depth of graphs so far.
         deepest_type: the maximum nesting depth of types so far.
-        repetitions: encodes the repetitions of lists.
     """
 
     depth = deepest = deepest_type = 0
@@ -59,7 +57,6 @@ class ValueLowering(ABC):
         verified: bool = False,
         guard: Callable[[], object] | None = None,
         omit_weights: bool = False,
-        repetitions: Literal["write", "omit", "reject"] = "write",
     ) -> None:
         """Create the encoder.
 
@@ -70,12 +67,10 @@ class ValueLowering(ABC):
             verified: whether the digests of the resources have been verified before.
             guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
             omit_weights: whether to replace large data by a reference to a nonexistent file.
-            repetitions: what happens to many repetitions; see `Repetitions.beyond`.
         """
         self._resources, self._verified = resources or {}, verified
         self.defaults, self._blob_source = defaults, blob_source
         self._guard, self._omit_weights = guard, omit_weights
-        self.repetitions = Repetitions(repetitions)
         # Encoded items by id; messages with decorators by (type, encoding without decorators, ids
         # of the decorators). The objects are stored, too, so that their ids are not reused.
         self._fields: dict[int, tuple[Piece, object]] = {}
@@ -253,9 +248,9 @@ class ValueLowering(ABC):
         known = self._fields.get(id(attribute))
         if known is not None:
             return known[0]
-        omitted = self.repetitions.omitted
+        omitted = self.omitted
         field = delimited(b"\x2a", self.attribute(attribute))
-        if len(field) <= _SMALL and self.repetitions.omitted == omitted:  # else count each use
+        if len(field) <= _SMALL and self.omitted == omitted:  # else count each use
             self.remember(attribute, field)
         return field
 
@@ -305,7 +300,7 @@ class ValueLowering(ABC):
             case _, ast.RepeatedList():
                 self._reserve(2 * value.count)
                 stored, last = map(self.attribute_value, split_repetition(attribute, value))
-                return stored + self.repetitions.repeat(last, value.count - len(value.items))
+                return stored + self.repeat(last, value.count - len(value.items))
             case _A.TENSOR, ast.Tensor():
                 return delimited(b"\x2a", self.tensor(value))
             case _A.GRAPH, ast.Graph():

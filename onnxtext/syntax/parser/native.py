@@ -122,13 +122,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 class CoreParser(Parser):
     """A parser with a native loop; at an error, the loop hands its stack to the Python machine."""
 
-    def __init__(self, text: str, start: str) -> None:
-        super().__init__(text, start)
-        self._parser = LalrLoop(load_grammar(), self.machine, self.text, MAX_PARSER_STACK)
-
     def feed_from(self, offset: int) -> None:
         """Feed the tokens from an offset to the end of the text, as `Parser.feed_from` does."""
-        while (offset := self._parser.advance(offset)) < len(self.text):
+        loop = LalrLoop(load_grammar(), self.machine, self.text, MAX_PARSER_STACK)
+        while (offset := loop.advance(offset)) < len(self.text):
             token = self.lexer.token(self.text, offset)
             assert token is not None  # the loop stopped before this token
             # The Python machine raises or keeps the error at which the loop stopped.
