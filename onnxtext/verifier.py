@@ -55,7 +55,7 @@ class Verdict:
 
     Attributes:
         kind: whether the file is binary or text.
-        differences: all violations; empty if the laws hold.
+        differences: the violations found; empty if the laws hold.
     """
 
     kind: Literal["binary", "text"]

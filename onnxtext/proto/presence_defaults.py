@@ -130,10 +130,10 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
 
 
 def _count_domains(nodes: list[Node]) -> tuple[int, int, list[Node]]:
-    """Count the nodes that store no domain, and the nodes that store an empty domain.
+    """Count the nodes with no domain and those with an empty one; find those with decorators.
 
     Returns:
-        Both numbers, and the decorated nodes.
+        Both numbers, and the nodes with decorators.
     """
     if core() == "native":
         result: tuple[int, int, list[Node]] = core_module("ast.visit").count_domains(nodes)
@@ -144,7 +144,7 @@ def _count_domains(nodes: list[Node]) -> tuple[int, int, list[Node]]:
 
 @cache
 def unset_decorator(name: str) -> Decorator:
-    """Return `@unset(name)`; the calls share one object for each of the few names."""
+    """Return `@unset(name)`; calls with the same name share one object."""
     return Decorator("unset", (Field(None, Word(name)),))
 
 

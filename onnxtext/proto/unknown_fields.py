@@ -122,7 +122,7 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
 
 
 def is_known(field: FieldSpec, data: bytes | memoryview, item: WireField) -> bool:
-    """Whether the schema accepts the wire type of a wire field and, for an enum, has its value."""
+    """Whether the schema knows a wire field: its wire type and, for an enum, its value."""
     if item.wire_type != field.wire_type or field.kind != "enum":
         return field.accepts(item.wire_type)
     number = stored_value(field, read_varint(data, item.value, item.end)[0])

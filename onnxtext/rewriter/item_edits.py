@@ -317,7 +317,7 @@ def _entries(block: TextPart | None) -> dict[Hashable, str]:
 
 
 def _list_content(listed: ListItems) -> str:
-    """Return the text between the brackets of a list."""
+    """Return the text of a list from its first to its last item."""
     first, last = listed.items[0].part, listed.items[-1].part
     return first.source[first.start : last.end]
 

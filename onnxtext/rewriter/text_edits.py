@@ -106,7 +106,8 @@ class TextEdits:
     def keep_comments(self, start: int, since: int) -> None:
         """Insert, above a statement, the comments that its edits have removed.
 
-        The statement begins at the offset `start`; its edits are `self.edits[since:]`.
+        The statement begins at the offset `start`; its edits are `self.edits[since:]`. Edits with
+        `drops_comments` do not count.
         """
         edits = [edit for edit in self.edits[since:] if not edit.drops_comments]
         old = [comment for e in edits for comment in comments_of(self.text[e.start : e.end])]

@@ -126,7 +126,7 @@ def _statements(graph: Graph | Function, printer: GraphPrinter) -> Iterator[str]
 
 
 def _node_text(node: Node, printer: GraphPrinter) -> str:
-    """Return the text of a node without nested graphs, which are searched separately."""
+    """Return a node's text; a comment names its nested graphs, which are searched separately."""
     nesting = [item for item in node.attributes if any(attribute_graphs((item,)))]
     if not nesting:
         return printer.node_text(node, STEP)

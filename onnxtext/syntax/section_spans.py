@@ -95,6 +95,6 @@ def _read(text: str, *, is_balanced: bool) -> list[SectionSpan] | None:
 
 
 def _end(spans: list[SectionSpan], closed: int) -> None:
-    """Set the end of the last span to `closed`, the offset after its last closing brace."""
+    """End the last span at `closed`, the offset after its last closing brace, if it has one."""
     if spans and closed > spans[-1].inside:
         spans[-1] = spans[-1]._replace(end=closed)

@@ -44,7 +44,7 @@ class BlobSource(Protocol):
         """Return the verified bytes of a blob.
 
         Raises:
-            BlobError: the blob is missing, ambiguous or damaged.
+            BlobError: the blob is missing, ambiguous, unreadable or damaged.
         """
 
     def array(self, file: DataFile, type: TensorType) -> bytes | memoryview:

@@ -34,7 +34,7 @@ For elements narrower than a byte, it is the number of groups of three bytes.
 _FEW = 1 << 10
 """Number of elements that `is_splat` compares first.
 
-The texts of at most this number of narrow floats are looked up one by one.
+Up to this number of narrow floats, texts are looked up one by one.
 """
 
 

@@ -199,7 +199,7 @@ def blank_comments(text: str) -> str:
 
 
 def _without_comma(inner: str, start: int) -> str:
-    """Remove a trailing comma, which must follow an element; `start` is the offset of `inner`."""
+    """Remove a trailing comma, or raise if no element precedes it; `inner` begins at `start`."""
     if not inner.endswith(","):
         return inner
     rest = inner[:-1].rstrip(BLANKS)

@@ -325,7 +325,7 @@ def _bits(
     fast: Callable[[bytes], NDArray[Any] | None],
     convert: Callable[[str], int],
 ) -> NDArray[Any]:
-    """Read elements as bits: all with `fast`, all with `convert`, or a mix of both."""
+    """Read elements as bits: in long texts, if possible, with `fast`; else with `convert`."""
     if len(elements.data) >= _SHORT:
         codes = fast(elements.data)
         if codes is None:

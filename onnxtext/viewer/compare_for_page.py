@@ -51,7 +51,7 @@ def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[st
 
 
 def _place(items: list[ItemChange], old: ColoredText, new: ColoredText) -> tuple[int, int]:
-    """Return the first lines of the items: (in the old text, in the new text); -1 for no line."""
+    """Return the first line of the items in the old text and in the new text; -1 for no line."""
     before = [line for item in items if (line := _line(item.old, old)) >= 0]
     after = [line for item in items if (line := _line(item.new, new)) >= 0]
     return min(before, default=-1), min(after, default=-1)

@@ -63,7 +63,7 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _move(item: dict[str, Any], text: ColoredText) -> None:
-    """Replace the line numbers of an item, which count lines of the text, by lines of the page."""
+    """Replace an item's line numbers in the text by line numbers on the page."""
     places = [
         *item["range"].values(),
         *[stub["at"] for stub in item.get("stubs", ()) if stub["at"]],

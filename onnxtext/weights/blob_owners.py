@@ -14,7 +14,7 @@ from onnxtext.ast.visit import walk_graphs, walk_nodes
 def blob_owners(model: Model) -> list[str]:
     """Return a description of each use of a blob, such as "tensor `w`, blob 0123…".
 
-    Values and attributes of functions come before attributes of nodes.
+    Values and function attributes come before node attributes.
     """
     owners = _all_data(model)
     return [f"{owner}, blob {digest}" for owner, data in owners for digest in _digests(data)]

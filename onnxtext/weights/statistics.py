@@ -79,7 +79,7 @@ def describe_entries(element: str, entries: bytes) -> str | None:
 
 
 def describe_briefly(element: str, data: bytes | memoryview) -> str:
-    """Return the statistics of `describe`, but remove `NaN 0` at the end, then `zeros 0%`."""
+    """Return the statistics of `describe` without `zeros 0%` and `NaN 0` at the end."""
     return describe(element, data).removesuffix(", NaN 0").removesuffix(", zeros 0%")
 
 

@@ -88,7 +88,7 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
 
 
 def _is_safetensors(data: bytes) -> bool:
-    """Whether the data begins with a plausible length of a header, and the header with `{"`."""
+    """Whether the data begins with a plausible header length, followed by `{"`."""
     return data[8:10] == b'{"' and 2 <= int.from_bytes(data[:8], "little") <= 100_000_000
 
 

@@ -73,7 +73,10 @@ def _corrupt(data: bytes, corruption: Corruption, name: str) -> Diagnostic:
 
 
 def _is_foreign(corruption: Corruption) -> bool:
-    """Whether the file is probably not a model: no valid model field precedes the error."""
+    """Whether the file is probably not a model: no valid model field precedes the error.
+
+    A file that is nested too deeply, or that ends inside a known field, may be a model.
+    """
     if corruption.known_fields or corruption.kind == "deep":
         return False
     return corruption.kind == "wrong" or not corruption.path

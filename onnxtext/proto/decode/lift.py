@@ -230,7 +230,7 @@ def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Frag
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
-    """Decode a message with `lifter`, and rearrange it (see `_settle`)."""
+    """Decode a message with `lifter`; return it after `_settle`."""
     lifted: Model | Fragment
     match message:
         case "ModelProto":

@@ -37,7 +37,7 @@ def has_usual_fields(data: bytes) -> bool:
 
 
 def matches_model(data: bytes) -> bool:
-    """Whether all fields of a valid model match the schema."""
+    """Whether the first `_FIELD_LIMIT` fields of a valid model match the schema."""
     return _SchemaMatch().matches(message_spec("ModelProto"), data, 0, len(data), 0)
 
 
@@ -71,7 +71,7 @@ class _SchemaMatch:
         self._left = _FIELD_LIMIT
 
     def matches(self, spec: MessageSpec, data: bytes, start: int, end: int, depth: int) -> bool:
-        """Whether the first `_FIELD_LIMIT` fields match the schema, nested messages included."""
+        """Whether the first `_FIELD_LIMIT` fields, counting nested ones, match the schema."""
         if depth > MAX_MESSAGE_DEPTH:
             return False
         try:

@@ -342,7 +342,7 @@ class Lifter(NodeLifter):
         return value
 
     def _set_type(self, value: ast.ValueInfo, data: bytes, decorators: list[ast.Decorator]) -> None:
-        """Set the type of a value; values with equal types share one object.
+        """Set the type of a value; equal types share one object.
 
         The decorators of the type are appended to `decorators`, with the prefix `type.`.
         """

@@ -145,7 +145,7 @@ class NodeLifter(ABC):
     def _careful_attribute(
         self, attribute: Attribute, fields: AttributeFields, data: Data
     ) -> Attribute:
-        """Use a record or residual decorators for an attribute that is not encoded as `data`."""
+        """If an attribute does not encode to `data`, use a record or residual decorators."""
         data = bytes(data)
         lowered = self._lowering.attribute(attribute)
         if lowered != data and not isinstance(attribute.value, Record):

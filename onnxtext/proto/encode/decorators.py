@@ -74,7 +74,7 @@ class FieldTable:
             self.fields[number] = [view[start:end]]
 
     def encode(self) -> bytes:
-        """Return the message, with known fields in ascending order."""
+        """Return the message: known fields in ascending order, then the unknown fields."""
         parts = [piece for number in sorted(self.fields) for piece in self.fields[number]]
         return b"".join([*parts, *self.unknown])
 

@@ -151,7 +151,7 @@ class Lowering(ValueLowering):
         self.check_used(metadata, owner)
 
     def check_used(self, metadata: Collection[str], owner: ast.Graph | ast.Function) -> None:
-        """Raise a `LowerError` if `metadata` has entries left, for values without a value info."""
+        """Raise a `LowerError` if `metadata` is not empty: its values have no value info."""
         if metadata:
             name = next(iter(metadata))
             raise LowerError(f"`{name}` has metadata, but no declared type", owner.at)
@@ -228,7 +228,7 @@ class Lowering(ValueLowering):
 
 
 def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:
-    """Return a graph's decorators except `@value_info` and `@initializers`, which order lists."""
+    """Return a graph's decorators without `@value_info` and `@initializers`."""
     return [d for d in graph.decorators if d.name not in list_order.ORDERS]
 
 

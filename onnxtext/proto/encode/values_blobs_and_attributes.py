@@ -86,7 +86,7 @@ class ValueLowering(RepetitionLowering, ABC):
         self.depth -= 1
 
     def _reserve(self, size: int) -> None:
-        """Count `size` bytes that will be read; call the guard when the total exceeds the limit."""
+        """Count `size` bytes to read; call the guard when the total first exceeds 1 MiB."""
         self._unguarded -= size
         if self._unguarded < 0 and (guard := self._guard) is not None:
             self._guard = None
@@ -200,7 +200,7 @@ class ValueLowering(RepetitionLowering, ABC):
         """Return the bytes of a blob.
 
         Raises:
-            LowerError: the blob is missing, ambiguous or damaged.
+            LowerError: the blob is missing, ambiguous, unreadable or damaged.
         """
         digest, others = blob.digest, self._blob_source
         blobs = self._blobs

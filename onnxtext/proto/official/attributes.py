@@ -105,7 +105,7 @@ class AttributeReducer(ValueReducer, ABC):
         return not spec.repeated and is_empty(payloads[-1], spec.wire_type)
 
     def _drop_values(self, names: Sequence[str], non_empty: Sequence[str], path: ItemPath) -> None:
-        """Record the loss of each field in `names`, or a change of presence if it is empty."""
+        """Record a loss for each of `names` in `non_empty`, a change of presence for the others."""
         for name in names:
             if name in non_empty:
                 self.losses.lost(path.at(name), EXTRA_VALUE)

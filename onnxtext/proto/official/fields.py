@@ -134,7 +134,7 @@ class FieldReducer:
         return b".".join([_as_identifier(part) for part in data.split(b".")])
 
     def graph_name(self, data: Data | None, path: ItemPath) -> bytes:
-        """Reduce a graph's name, in an attribute, to an identifier that is not a type or number."""
+        """Reduce the name of an attribute's graph to an identifier that is not a type or number."""
         name = b"" if data is None else bytes(data)
         if is_identifier(name) and not _TYPE_WORD.match(name):
             return name

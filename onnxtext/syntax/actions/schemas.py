@@ -183,7 +183,7 @@ def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
     """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`.
 
     Raises:
-        SemanticError: the decorator does not have exactly one string argument.
+        SemanticError: the decorator has other arguments.
     """
     values = arguments.get(name, (b"",))
     if not values and name == "deprecated":

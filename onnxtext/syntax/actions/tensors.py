@@ -125,7 +125,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
 def _semantic_error(
     error: LiteralError, token: str | None, parse: Callable[[str], object] | None = None
 ) -> SemanticError:
-    """Call `from_literal`; if `token` is a `JoinedText`, convert offsets in it to the source."""
+    """Call `from_literal`; convert offsets in a `JoinedText` to offsets in the source."""
     result = from_literal(error, token, parse)
     if isinstance(token, JoinedText):
         result.at = token.source(error.offset)

@@ -44,7 +44,7 @@ module finds the end of a list of at least 8000 characters; `Lexer._whole` reads
 
 _LONG_BEGINNING = rf'"""|{_LONG_LIST}'
 _LONG_NESTED = 500
-"""In a NESTED token of more characters, numpy finds the closing bracket."""
+"""In NESTED tokens longer than this, numpy finds the closing bracket."""
 
 _LONG_TEXT = 10_000
 """The lexer remembers an unclosed quote only if more than this number of characters follow it."""
@@ -54,7 +54,7 @@ class Token(str):
     """The text of a token, with its offset.
 
     Attributes:
-        at: the offset of the first character in the text.
+        at: the offset in the text from which the token comes.
         kind: the name of the terminal; "" if unknown.
     """
 

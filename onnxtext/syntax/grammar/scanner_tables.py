@@ -195,7 +195,7 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Follow empty transitions; return the reached states that are final or have moves."""
+        """Follow empty transitions; return the reached states that are final or have `moves`."""
         seen = set(states)
         left = list(states)
         while left:

@@ -234,7 +234,7 @@ class _Search:
         return states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
-        """Return (end, cost) of each removal from index `start` on, after `inserted` insertions."""
+        """Return (end, cost) of each removal of the tokens [start, end) after `inserted` others."""
         result = self.end_costs.get((start, inserted))
         if result is None:
             result = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))

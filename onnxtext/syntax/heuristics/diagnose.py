@@ -63,7 +63,7 @@ _SEPARATE_TOKENS = 24
 _PLAUSIBLE_TOKENS = 3
 """Number of tokens that must parse after a change to make it plausible."""
 _MAX_COST_TO_DESCRIBE = 1.9
-"""If a correction costs more, the message describes the common error instead."""
+"""If a correction costs more than this, the message describes the common error."""
 
 _MAX_OTHERS = 2
 """An edit may be right even if up to this number of other mistakes remain in the statement."""

@@ -139,7 +139,7 @@ def _is_doubled(context: ErrorContext) -> bool:
 
 
 def _addition(context: ErrorContext, name: str) -> Edit:
-    """Return the edit that inserts the missing terminal `name` before the unexpected token."""
+    """Return the edit that adds the missing terminal `name`; in `2. 3`, `,` replaces `.`."""
     token = SAMPLES[name]
     if context.token is None and name == "RBRACE":
         return insert(context.at, "}\n" if context.text.endswith("\n") else "\n}\n")

@@ -329,7 +329,7 @@ class Machine:
         """Keep the error of an action in `semantic_errors`; return a value to use instead.
 
         Raises:
-            SemanticError: `semantic_errors` is None or has too many errors.
+            SemanticError: `semantic_errors` is None; or it is full, and `error.made` is None.
         """
         if error.at is None:  # the error concerns the construct as a whole
             error.at = offset

@@ -36,7 +36,7 @@ _MAX_LINES = 4
 """All errors that two swapped lines cause must be within this number of adjacent lines."""
 _BLANKS = re.compile(r"\s*")
 _FEW = 3
-"""The fix of a mark may leave this number of errors, even if the mark has replaced fewer."""
+"""This number of errors may remain after the fix of a mark that has replaced fewer."""
 
 
 def with_swapped_lines(

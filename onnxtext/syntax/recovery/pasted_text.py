@@ -192,7 +192,7 @@ def _diff(source: Source, error_offsets: list[int]) -> Diagnostic | None:
 
 
 def _are_statements(text: str, *lines: list[Span]) -> bool:
-    """Whether at least one list has lines, and all lines of this list seem to be statements."""
+    """Whether one of the lists is not empty and has only lines that seem to be statements."""
     return any(
         spans and all(_DIFF_STATEMENT.match(text, span.start) for span in spans) for spans in lines
     )

@@ -326,7 +326,7 @@ class Recovery:
         )
 
     def _drop_errors(self, start: int, end: int) -> None:
-        """Drop the semantic errors from offset `start` up to `end`."""
+        """Drop the semantic errors in the range [start, end)."""
         self._errors[:] = [e for e in self._errors if not start <= (e.at or 0) < end]
 
     def _has_semantic_error(self, start: int, end: int) -> bool:

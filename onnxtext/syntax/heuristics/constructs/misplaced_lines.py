@@ -86,7 +86,7 @@ _TENSOR = (
 
 @cache
 def _contexts() -> tuple[tuple[tuple[int, ...], str, int | None], ...]:
-    """For each of `_CONTEXTS`, return the states after the text, and the kind of the token."""
+    """Return (states after the text, terminal of the token, kind) for each of `_CONTEXTS`."""
     lexer, automaton = load_lexer(), load_automaton()
     stacks = []
     for beginning, end, kind in _CONTEXTS:
@@ -178,7 +178,7 @@ def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[
 
 
 def _kind(context: ErrorContext, line: Sequence[Token]) -> int | None:
-    """Return the kind of a line that parses in a context with a kind; None if there is none."""
+    """Return the kind of a line (see `_CONTEXTS`); None if unknown."""
     names = [context.lexer.kind(token) for token in line]
     if not line or line[0] in CLOSING:
         return None
@@ -240,14 +240,14 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
             title = "remove the repetition"
         following = last + 1 + margin
         indented = following <= len(text) and text[last:following].isspace()
-        # The second edit begins at the line, for a statement that begins there.
+        # If the statement begins on this line, an edit must not begin before it.
         for place in (Span(start - 1, last), Span(span.start, following if indented else last)):
             edits = (Edit(place, ""),)
             yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
 
 
 def _lines_above(text: str, start: int) -> int:
-    """Return how many lines before `start`, up to `MAX_LINES`, equal the lines after it; or 0."""
+    """Return how many lines before `start` occur again after it, at most `MAX_LINES`, or 0."""
     above = start
     for count in range(1, MAX_LINES + 1):
         if not above:

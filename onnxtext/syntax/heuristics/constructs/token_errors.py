@@ -271,7 +271,7 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
         meant = ALIASES.get(token)
         if meant is not None:
             code, message = "unknown-type", f"`{token}` is not a type"
-            # `axis = int …` may be the type of an attribute.
+            # In `axis = int …`, `int` may be the attribute's type.
             before = context.text[max(0, token.at - 10) : token.at].rstrip()
             safe = token != "int" or not before.endswith("=")
             safe = safe and token != "byte"  # `int8` in Java and numpy

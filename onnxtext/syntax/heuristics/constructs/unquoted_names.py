@@ -147,7 +147,7 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
 
 
 def _item_follows(context: ErrorContext, place: Span) -> bool:
-    """Whether another item follows `place`: the next token neither closes nor separates items."""
+    """Whether another item probably follows `place`, judging by the next token."""
     token = context.lexer.token(context.text, place.end)
     return token is not None and token[0] not in ",)]}>=(<{"
 

@@ -88,7 +88,7 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a comment with a carriage return that ends a line only in old editors."""
+    """Diagnose a carriage return in a comment: it ends lines only in old editors."""
     comment = context.text.find("#", context.previous_end, context.at)
     found = _LONE_RETURN.search(context.text, comment, context.at) if comment >= 0 else None
     if found is not None:

@@ -320,7 +320,7 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
 _NUMBERS = frozenset(("INT", "FLOAT", "FLOAT_WORD", "NEGATIVE_WORD", "NUMBERS"))
 _DIVISION = re.compile(r"//[ \t]*-?\d[\d.]*[ \t\r]*(?:(?:,.*)?[>\])}]|,?[ \t\r]*(?:#|$))")
 _WORDS = re.compile(r"//[ \t]*\w+[ \t]+(?!(?:and|if|or)\b)\w")
-"""Matches a comment that cannot be the right operand of `//`."""
+"""Matches `//` and a text that cannot be its right operand."""
 _PUNCTUATION = re.compile(r"[,;](?:[ \t]*[,;])*")
 
 
