@@ -27,7 +27,7 @@ class HabitError(ValueError):
     """An encoding habit is invalid; the message gives the reason.
 
     Attributes:
-        mark: the word to mark in the text: the wrong word, or the habit's name.
+        mark: the word to mark in the text, such as the habit's name.
     """
 
     def __init__(self, message: str, mark: str) -> None:
@@ -70,7 +70,7 @@ class Encoder:
                     order = [number for number in numbers if isinstance(number, int)]
                     if len(order) != len(numbers) or len(set(order)) != len(order):
                         raise HabitError(
-                            "`order` takes a message and the numbers of its fields, each once",
+                            "`order` takes a message and numbers of its fields, none twice",
                             "order",
                         )
                     self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}

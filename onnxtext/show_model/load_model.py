@@ -186,7 +186,7 @@ def _finish(reading: ReadableModel, base: Path | None) -> ReadableModel:
 
 
 def _leave_metadata_out(root: Root) -> None:
-    """Remove all metadata of a parsed text: of its statements, and in its section `metadata`."""
+    """Remove the metadata of a parsed text, except the metadata in its header."""
     graphs = list_graphs(root)
     left_out = False
     for graph in graphs:

@@ -56,7 +56,7 @@ def _problem(unsigned: str) -> tuple[str, str]:
     if unsigned.startswith("."):
         return "number-without-zero", "a number must begin with a digit"
     if unsigned.startswith("+"):
-        return "number-plus-sign", "a number cannot have a plus sign"
+        return "number-plus-sign", "a number cannot begin with a plus sign"
     if "_" in unsigned:
         return "number-separator", "a number cannot have `_` between its digits"
     return "number-suffix", "a number cannot have a suffix"

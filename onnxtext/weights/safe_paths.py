@@ -191,7 +191,7 @@ class PartsReader(RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Set the position relative to the beginning, the position or the end; return it."""
+        """Move to an offset from the beginning, the position or the end; return the position."""
         starts = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self._view)}
         position = starts[whence] + offset
         if position < 0:  # the error of regular files: `zipfile` handles it

@@ -142,7 +142,7 @@ class SectionBinding:
             attach(block)
 
     def attach_any(self, model: Model, block: MetadataBlock) -> None:
-        """Bind a metadata block of a model; collect an error in `semantic_errors`."""
+        """Bind a metadata block of a model; add any error to `semantic_errors`."""
         try:
             if block.kind == "function":
                 self._attach_function(model, block)
@@ -154,7 +154,7 @@ class SectionBinding:
     def annotate(
         self, graph: Graph, offset: int, path: tuple[PathStep, ...], entries: Pairs
     ) -> None:
-        """Bind a quantization annotation; collect an error in `semantic_errors`."""
+        """Bind a quantization annotation; add any error to `semantic_errors`."""
         if len(path) > 1:
             try:
                 owner = self._graph_at(graph, path[:-1], Token("", offset))

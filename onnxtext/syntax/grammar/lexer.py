@@ -54,7 +54,7 @@ class Token(str):
     """The text of a token, with its offset.
 
     Attributes:
-        at: the offset in the text from which the token comes.
+        at: the offset of the token in its source.
         kind: the name of the terminal; "" if unknown.
     """
 

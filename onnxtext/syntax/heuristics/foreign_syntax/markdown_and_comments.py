@@ -21,7 +21,7 @@ _EMPHASIS = re.compile(
 )
 _BULLET = re.compile(r"([ \t]*)(?P<mark>[-*+•][ \t]+)(?=[^\s])")
 _MAX_LINES = 200
-"""Maximum number of adjacent lines with marks to collect."""
+"""Maximum number of adjacent marked lines to collect."""
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
 _TRAILING = re.compile(
