@@ -19,7 +19,7 @@ each state, functions that traverse the tree need at most eight nested calls.
 def room_for_nesting() -> Iterator[None]:
     """Raise the recursion limit to at least `PARSER_RECURSION_LIMIT` for the `with` block.
 
-    The old limit is restored afterwards if no other thread has changed it and the stack fits in it.
+    The old limit is restored afterwards, unless another thread set one or the stack is too deep.
     """
     before = sys.getrecursionlimit()
     if before < PARSER_RECURSION_LIMIT:

@@ -18,7 +18,7 @@ from onnxtext.io.path_safety import leads_out
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
 
 MIN_MAPPED_BYTES = 1 << 16
-"""Files of at least this many bytes are mapped; smaller files are read."""
+"""Minimum size in bytes of files that may be mapped."""
 
 _CHUNK = 1 << 20
 

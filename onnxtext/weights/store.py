@@ -134,7 +134,7 @@ class Store:
         return names[bisect_left(names, digest) : bisect_left(names, digest + "g")]
 
     def leftovers(self) -> Iterator[Path]:
-        """Yield the temporary files: killed processes left them, or processes use them now."""
+        """Yield the temporary files: those that killed processes left, and those in use."""
         if self.directory.is_dir():
             for path in sorted(self.directory.iterdir()):
                 if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():

@@ -28,7 +28,7 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_vari
 _A = ast.AttributeType
 
 _SMALL = 4096
-"""Maximum size, in bytes, of attributes and messages to cache; larger ones rarely repeat."""
+"""Maximum size of cached attributes and messages, in bytes; maximum number of the messages."""
 _SHAPE_LIMIT = 8 << 16
 """Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 

@@ -27,7 +27,7 @@ _MAX_LINES = 2
 _MAX_REMOVED = 5
 _MAX_INSERTED = 5
 _MAX_TOKENS = 200
-"""Maximum number of tokens of a statement; longer statements are not searched."""
+"""If more tokens of its statement precede an error, no correction is searched."""
 _MAX_ATTEMPTS = 1500
 _MIN_ATTEMPTS = 40
 _SHARE = 4
@@ -234,7 +234,7 @@ class _Search:
         return states.stack, f"{self.tokens[start + 1]} {self.tokens[start]}"
 
     def _ends(self, start: int, inserted: int) -> list[tuple[int, float]]:
-        """Return (end, cost) of each removal of the tokens [start, end) after `inserted` others."""
+        """Return (end, cost) of each removal [start, end) after `inserted` insertions."""
         result = self.end_costs.get((start, inserted))
         if result is None:
             result = self.end_costs[start, inserted] = list(self._find_ends(start, inserted))

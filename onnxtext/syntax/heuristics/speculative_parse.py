@@ -15,7 +15,7 @@ from onnxtext.syntax.grammar.tables import BAD_KIND, END_KIND
 from onnxtext.syntax.parser.lalr import MAX_PARSER_STACK, Automaton
 
 MAX_TOKENS = 12
-"""Maximum number of tokens to parse after an error; later tokens often have the next error."""
+"""Usual number of tokens to parse after an error; later tokens often have the next error."""
 
 CERTAIN_TOKENS = 60
 """Number of tokens after an error that must parse so that an edit is certain."""

@@ -115,7 +115,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
 
 
 def _edit_title(edits: tuple[Edit, ...]) -> str:
-    """Return the title of a fix that adds, removes or writes commas."""
+    """Return the title of a fix that changes commas."""
     if len({edit.text for edit in edits}) > 1:
         return "correct the commas"
     first = edits[0]

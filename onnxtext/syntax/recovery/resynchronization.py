@@ -45,7 +45,7 @@ def sync_positions(machine: Machine) -> Iterator[int]:
 
 
 def open_bracket(machine: Machine, position: int) -> Span | None:
-    """Return the span of the innermost open bracket below a stack position; None if unknown."""
+    """Return the span of the innermost open bracket below a stack position, or None."""
     for index in range(min(position, len(machine.where)) - 1, -1, -1):
         value = machine.values[index]
         if isinstance(value, str) and value in {"(", "[", "{", "<"}:

@@ -247,7 +247,7 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _lines_above(text: str, start: int) -> int:
-    """Return how many lines before `start` occur again after it, at most `MAX_LINES`, or 0."""
+    """Return how many lines directly before `start` are repeated after it, at most `MAX_LINES`."""
     above = start
     for count in range(1, MAX_LINES + 1):
         if not above:
