@@ -96,7 +96,7 @@ def installed_fields(name: str) -> list[FieldSpec]:
 
 
 def newer_field(name: str, number: int, type: str) -> FieldSpec:
-    """Return the `FieldSpec` for the (name, number, type) of an entry of `NEWER_FIELDS`."""
+    """Return the `FieldSpec` of an entry (name, number, type) of `NEWER_FIELDS`."""
     kind = type.removesuffix("*")
     repeated = kind != type
     wire_type = dict(_SCALARS.values()).get(kind)

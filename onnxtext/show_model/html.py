@@ -80,7 +80,7 @@ class _Line:
 
     @property
     def opens(self) -> bool:
-        """Whether the line ends with an opening bracket, so that it folds with the lines below."""
+        """Whether the line ends with a bracket that can fold the lines below; false in strings."""
         return not self.continues and self.text[-1:] in tuple("([{<")
 
 

@@ -98,7 +98,7 @@ class ExternalFile:
 
 
 class _DataMover(Rewriter):
-    """Moves the data of tensors; an error has the offset of its initializer or node."""
+    """Moves the data of tensors; an error has the offset of its initializer or node, if known."""
 
     def initializer(self, value: ValueInfo) -> None:
         """Rewrite an initializer in place."""

@@ -145,7 +145,7 @@ def _decorators_of(message: str) -> list[str]:
 
 
 def field_runs(data: bytes) -> list[tuple[int, int, int]]:
-    """Return the runs of consecutive fields with the same number: (number, start, end offset)."""
+    """Return (number, start, end) of each run of consecutive fields with the same number."""
     if core() == "native":
         result: list[tuple[int, int, int]] | None = core_module("proto.field_runs").field_runs(data)
         if result is not None:

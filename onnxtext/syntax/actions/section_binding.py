@@ -108,7 +108,7 @@ class SectionBinding:
     """Binds the sections of one model; builds indexes of names on demand.
 
     Attributes:
-        semantic_errors: the errors for paths that are invalid or match no item.
+        semantic_errors: the first `_MAX_ERRORS` errors for paths that are invalid or match no item.
     """
 
     def __init__(self) -> None:
