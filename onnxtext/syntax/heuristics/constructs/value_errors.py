@@ -200,9 +200,9 @@ _DATA = frozenset(("NUMBERS", "NESTED", "BRACES"))
 def other_sparse_data(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the data of a sparse tensor in another form: `= {values: …, indices: …}`."""
     done, token = context.done, context.token
-    if token is None or "=" not in done:
+    index = next((index for index, word in enumerate(done) if word == "="), None)
+    if token is None or index is None:
         return
-    index = done.index("=")
     if "sparse_tensor" in done[:index] and done[index + 1 : index + 2] == ["{"]:
         message = "a sparse tensor must be written as its values and their indices"
         help = "write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])"
