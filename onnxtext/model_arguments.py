@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.io.files import read_input
 from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
+from onnxtext.source import FILE_NAME
 from onnxtext.wire.writer import LENGTH, delimited, tag
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def require_text(text: object) -> None:
     found = type(text).__name__
     if isinstance(text, bytes | bytearray | memoryview):
         raise TypeError(f"expected a text (a str), not {found}: decode it, if it is UTF-8")
-    raise TypeError(f"expected a text (a str), not {found}")
+    hint = ": read the file" if isinstance(text, os.PathLike) else ""
+    raise TypeError(f"expected a text (a str), not {found}{hint}")
 
 
 def require_bytes(data: Any) -> Any:
@@ -129,7 +130,7 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
     """
     match source:
         case str():
-            if _FILE_NAME.fullmatch(source):
+            if FILE_NAME.fullmatch(source):
                 raise TypeError(
                     "this string looks like a file name, but a str is read as a text: pass "
                     f"pathlib.Path({source!r}) to read the file"
@@ -145,10 +146,6 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
         raise TypeError(f"{error}; a text, bytes or a path is accepted, too") from None
     message = message_name(type(proto))
     return ModelArgument(proto.SerializeToString(), name or "<message>", None, message)
-
-
-_FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
-"""Matches file names. It cannot match a valid text, which has one of the excluded characters."""
 
 
 def _of_bytes(data: bytes, name: str) -> ModelArgument:

@@ -24,6 +24,9 @@ COMMENT = r"#[^\n]*"
 STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
 """Finds the string literals and comments of a text; it skips a quote that is never closed."""
 
+FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
+"""Matches file names. It cannot match a valid text, which has one of the excluded characters."""
+
 SECTIONS = (
     "metadata",
     "quantization",

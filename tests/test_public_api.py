@@ -19,7 +19,7 @@ import pytest
 
 import onnxtext
 import onnxtext.ast
-from onnxtext import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext import Diagnostic, OnnxTextError, OnnxTextWarning, editing
 from onnxtext.weights.write_resources import Weights
 
 NAMES = [
@@ -318,6 +318,19 @@ def test_arguments_that_are_not_texts_are_named() -> None:
             with pytest.raises(TypeError, match="expected a text") as caught:
                 function(wrong)
             assert type(wrong).__name__ in str(caught.value)
+
+
+def test_names_of_files_are_not_texts() -> None:
+    for name in ("m.onnxtxt", "/a b/m.onnx", "..\\m.onnxtext\n"):
+        for function in (onnxtext.parse, onnxtext.format_text, onnxtext.to_binary, onnxtext.loads):
+            with pytest.raises(OnnxTextError) as caught:
+                function(name)
+            (diagnostic,) = caught.value.diagnostics
+            assert diagnostic.message == "this is the name of a file, not a text"
+    with pytest.raises(TypeError, match="Path: read the file"):
+        onnxtext.parse(Path("m.onnxtxt"))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected the bytes of a binary model, not"):
+        editing.apply(Path("m.onnxtxt"), lambda tree: None)  # type: ignore[arg-type]
 
 
 def test_texts_may_have_a_subclass_of_str() -> None:

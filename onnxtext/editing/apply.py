@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
+from onnxtext.model_arguments import require_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def apply(
 
     Raises:
         OnnxTextError: the model is invalid, or the edit is not possible.
+        TypeError: `content` is neither a text nor bytes.
     """
     with paused_collector():
         if isinstance(content, str):
@@ -47,7 +49,7 @@ def apply(
         from onnxtext.proto.encode.lower import LowerError, lower_model
 
         # This tree equals the tree of the text that `from_binary` prints for the model.
-        model = lift_placed(content, weights="inline", name=name)
+        model = lift_placed(require_bytes(content), weights="inline", name=name)
         model.encoding = None  # the encoding patch applies only to the bytes before the edit
         before = lower_model(model)
         notes = edit(model) or []
