@@ -158,7 +158,8 @@ def _verify_binary(file: TrackedFile, data: bytes) -> VerifyResult:
     """Verify that a model to which no filter applies survives a round trip through text."""
     if data and not has_binary_content(data):
         problem = "it is stored as text, but no filter converts it to a model"
-        problems = (f"{problem}: run `onnxtext git install --mode filter`",)
+        advice = "run `onnxtext git install --mode filter`, or convert it with `onnxtext to-binary`"
+        problems = (f"{problem}: {advice}",)
         return VerifyResult(file.path, "text", problems)
     cleaned = clean(data, limit=len(data))
     return VerifyResult(file.path, "binary", () if cleaned.data else cleaned.warnings)
