@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from onnxtext.ast.compact_form.list_order import keep_names
 from onnxtext.ast.metadata_decorators import Pairs, decorator_entries
 from onnxtext.ast.model import Graph, Model, ValueInfo
-from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import function_key
+from onnxtext.checker.context.checked_model import function_key, operator_key
 from onnxtext.editing.errors import quoted_names, refused_edit_error, unknown_name_error
 from onnxtext.show_model.paths_between_values import DataFlow, types_of, types_of_nodes, used_values
 
@@ -219,10 +218,7 @@ def _drop_unused(model: Model) -> None:
     kept = -1
     while kept != len(model.functions):
         kept = len(model.functions)
-        called_keys = {
-            (plain_domain(node.domain), node.op_type, node.overload or "")
-            for node in walk_nodes(model)
-        }
+        called_keys = set(map(operator_key, walk_nodes(model)))
         model.functions = [f for f in model.functions if function_key(f) in called_keys]
     used = first_uses_of_blobs(model)
     model.resources = {

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.checker.context.finding import Finding, Place, quote
-from onnxtext.merger.reordered_parameters import ScopeKey, operator_key, scopes_by_key
+from onnxtext.merger.reordered_parameters import ScopeKey, scopes_by_key
 from onnxtext.merger.value_names import ValueNames, ValueScope, node_identity
 
 _ARGUMENTS = "function-call-arguments"

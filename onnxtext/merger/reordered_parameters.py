@@ -10,9 +10,8 @@ from typing import NamedTuple, TypeVar
 
 from onnxtext.ast.map_names import Scope
 from onnxtext.ast.model import Model, Node
-from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.checked_model import FunctionKey, function_key
+from onnxtext.checker.context.checked_model import FunctionKey, function_key, operator_key
 
 ScopeKey = FunctionKey | None
 """The key of a function, or None for the main graph."""
@@ -30,11 +29,6 @@ def scopes_by_key(model: Model) -> dict[ScopeKey, Scope]:
     """Return the main graph, with the key None, and the functions of a model by key."""
     functions: dict[ScopeKey, Scope] = {function_key(item): item for item in model.functions}
     return {None: model.graph, **functions}
-
-
-def operator_key(node: Node) -> FunctionKey:
-    """Return the key of the operator or function that a node calls."""
-    return plain_domain(node.domain), node.op_type, node.overload or ""
 
 
 def new_orders(

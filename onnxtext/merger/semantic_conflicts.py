@@ -12,7 +12,13 @@ from typing import Any
 
 from onnxtext.ast.model import Model
 from onnxtext.ast.qualified_names import plain_domain
-from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, Options, function_key
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    Options,
+    function_key,
+    operator_key,
+)
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names, without_owner_names
 from onnxtext.checker.engine.sort_nodes import topological_order
@@ -25,7 +31,6 @@ from onnxtext.checker.rules import (
 )
 from onnxtext.merger.outdated_nodes import find_outdated_nodes
 from onnxtext.merger.rebound_uses import describe_node, find_rebound_uses
-from onnxtext.merger.reordered_parameters import operator_key
 
 _CALLS = "function-deleted"
 _SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")

@@ -11,7 +11,7 @@ from typing import Any
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.merger.reordered_parameters import operator_key
+from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.merger.texts.match_items import ABSENT, node_match_rules, pair_items
 from onnxtext.merger.texts.moved_nodes import NodeRules
 

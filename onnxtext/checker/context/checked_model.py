@@ -308,3 +308,8 @@ def function_key(function: Graph | Function) -> FunctionKey:
     """Return the (domain, name, overload) of a function, which identify it in a model."""
     assert isinstance(function, Function)
     return plain_domain(function.domain), function.name, function.overload or ""
+
+
+def operator_key(node: Node) -> FunctionKey:
+    """Return the key of the operator or function that a node calls."""
+    return plain_domain(node.domain), node.op_type, node.overload or ""

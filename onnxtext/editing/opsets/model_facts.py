@@ -9,7 +9,12 @@ from onnxtext.ast.model import Function, Model, Node
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Float32, Reference, Tensor
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, function_key
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    function_key,
+    operator_key,
+)
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.inference.element_types import TypeInference
@@ -157,8 +162,7 @@ class ModelFacts:
     def _calls(self) -> dict[FunctionKey, list[tuple[Scope, Node]]]:
         result: dict[FunctionKey, list[tuple[Scope, Node]]] = {}
         for scope, node in self.subject.nodes():
-            key = plain_domain(node.domain), node.op_type, node.overload or ""
-            result.setdefault(key, []).append((scope, node))
+            result.setdefault(operator_key(node), []).append((scope, node))
         return result
 
     def may_lack(self, function: Function | None, parameter: str) -> bool:

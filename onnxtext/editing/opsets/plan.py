@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
 from onnxtext.ast.qualified_names import plain_domain
-from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.checked_model import CheckedModel, operator_key
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
@@ -238,13 +238,11 @@ class _Conversion:
 
     def _is_touched(self, node: Node) -> bool:
         """Whether the conversion may have to change a node."""
-        domain = plain_domain(node.domain)
-        key = domain, node.op_type
+        key = plain_domain(node.domain), node.op_type
         cached = self._touched.get(key)
         if cached is None:
             cached = self._touched[key] = self._differs(*key)
-        functions = self._plan.subject.functions
-        return cached and (domain, node.op_type, node.overload or "") not in functions
+        return cached and operator_key(node) not in self._plan.subject.functions
 
     def _differs(self, domain: str, name: str) -> bool:
         """Whether an operator has different schemas in the current and the target version."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from onnxtext.ast.model import Node
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import nested_graphs, walk_nodes
+from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.checker.context.signatures import Schemas, Signature
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES
 from onnxtext.checker.inference.type_variables import bind_type_variables
@@ -147,8 +148,7 @@ class GraphConverter:
 
     def _is_call(self, node: Node) -> bool:
         """Whether a node calls a function of the model."""
-        key = plain_domain(node.domain), node.op_type, node.overload or ""
-        return key in self._facts.subject.functions
+        return operator_key(node) in self._facts.subject.functions
 
     def _check_operators(self, original: Node, nodes: list[Node]) -> None:
         """Reject new nodes that would call a function of the model instead of an operator."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from onnxtext.ast.model import Node
-from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.features.navigation import Cursor, occurrences
@@ -217,7 +217,7 @@ def _conflict(index: Index, symbol: Symbol, new: str) -> str | None:
                 return f"there is already a function `{new}`"
             for scope in index.scopes:
                 for node in scope.nodes:
-                    if (plain_domain(node.domain), node.op_type, node.overload or "") == key:
+                    if operator_key(node) == key:
                         return f"nodes that call `{new}` would call this function"
     return None
 

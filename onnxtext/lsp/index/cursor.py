@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import section_owner
@@ -146,7 +146,7 @@ def _in_node(
 
 def _operator(index: Index, statement: Statement, located: LocatedSpans) -> CursorTarget:
     node = statement.item
-    key = plain_domain(node.domain), node.op_type, node.overload or ""
+    key = operator_key(node)
     span = located.find("operator", -1) or located.find("operator") or located.span
     if key in index.functions():
         return CursorTarget("function", node.op_type, span, statement, ("function", 0, key))

@@ -13,9 +13,13 @@ from operator import attrgetter
 from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Reference
-from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, Options
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    Options,
+    operator_key,
+)
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
@@ -181,7 +185,7 @@ class Index:
     def _calls(self, statement: Statement, node: Node) -> None:
         """Add a node's uses of the called function and its parameters, and of each `@name`."""
         assert self.subject is not None
-        key = plain_domain(node.domain), node.op_type, node.overload or ""
+        key = operator_key(node)
         if key in self.subject.functions:
             calls = (("operator", -1), ("operator",))
             self._add(("function", 0, key), node.op_type, Occurrence("use", statement, calls))

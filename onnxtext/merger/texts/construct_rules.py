@@ -10,11 +10,11 @@ from typing import Any
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.visit import attribute_graphs
+from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.concrete_syntax_tree import Tree
 from onnxtext.format.token_text import decode_token, only_token
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
-from onnxtext.merger.reordered_parameters import operator_key
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart
 from onnxtext.source import SECTIONS, Source
