@@ -165,6 +165,14 @@ def test_commands_survive_more_unusual_standard_streams(
     check_streams(place, name, streams)
 
 
+@pytest.mark.parametrize("name", ["info as json", "run"])
+def test_a_full_disk_is_a_finding(place: Path, name: str) -> None:
+    words = (*COMMANDS[name], "--output-format", "json")
+    done = in_shell(place, words, STREAMS["full disk"])
+    assert [item["code"] for item in json.loads(done.err)] == ["cannot-write"]
+    assert done.status == 2
+
+
 # ---- Files --------------------------------------------------------------------------------------
 
 READERS = {

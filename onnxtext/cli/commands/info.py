@@ -53,11 +53,12 @@ def command(files: tuple[str, ...], as_json: bool, reporter: Reporter) -> None:
     for file in map(InputFile.of, dict.fromkeys(files)):
         with reporter.reporting(file.name):
             summaries.append(_summarize(file))
-    if as_json or reporter.format == "json":
-        objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in summaries]
-        print_to_stdout(json.dumps(objects, indent=2))
-    elif summaries:
-        print_to_stdout("\n".join(_table(summaries)))
+    with reporter.reporting("standard output"):
+        if as_json or reporter.format == "json":
+            objects = [{"file": name, "size": size, **asdict(one)} for name, size, one in summaries]
+            print_to_stdout(json.dumps(objects, indent=2))
+        elif summaries:
+            print_to_stdout("\n".join(_table(summaries)))
 
 
 def _summarize(file: InputFile) -> tuple[str, int, ModelSummary]:
