@@ -590,6 +590,14 @@ def test_texts_with_a_store_can_be_loaded(binary: Path) -> None:
     assert onnxtext.loads(text.read_text(), base_dir=binary.parent) == onnx.load(binary)
 
 
+def test_blobs_that_are_kept_because_they_are_new_are_counted(tmp_path: Path) -> None:
+    store = tmp_path / "w"
+    store.mkdir()
+    (store / hashlib.sha256(b"x").hexdigest()).write_bytes(b"x")
+    kept = run("weights", "gc", "--delete", store).out.decode().splitlines()[0]
+    assert kept.endswith("; 1 blob kept, 1 of them unreferenced but written in the last hour")
+
+
 def test_outputs_about_one_blob_are_in_the_singular(tmp_path: Path) -> None:
     store = tmp_path / "w"
     store.mkdir()

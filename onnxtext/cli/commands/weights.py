@@ -143,12 +143,15 @@ def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
                     {"file": str(path), "size": size, "removed": delete},
                     f"{action} {path}  {count_noun(size, 'byte')}",
                 )
-            kept = len(references.users) - sum(path in orphaned for path, _ in old)
+            collected = sum(path in orphaned for path, _ in old)
+            kept = len(references.users) - collected
+            young = len(orphaned) - collected
+            reason = f", {young:,} of them unreferenced but written in the last hour"
             freed = sum(size for _, size in old)
             verb = "removed" if delete else "to remove with --delete"
             removed = f"{count_noun(len(old), 'file')} {verb}, {count_noun(freed, 'byte')}"
             results.say(
-                f"{name}: {removed}; {count_noun(kept, 'blob')} kept",
+                f"{name}: {removed}; {count_noun(kept, 'blob')} kept{reason if young else ''}",
                 f"{name}: searched {count_noun(references.texts, 'text')} below "
                 f"{references.store.directory.parent} and in the directories above it",
             )
