@@ -277,6 +277,17 @@ PLUS = "uint8[1, 3, 4, 4] x, float s, uint8 z, float[2] s2"
 BITS = "float[2, 32] x, uint8[5, 1, 16] w, float[5] s, float[4] s4, uint8[5, 2, 16] wide"
 CONVOLVED = "float[1, 2, 8, 8] x, float[3, 2, 3, 3] w"
 QUANTIZED = "uint8[1, 2, 8] q, float s, uint8 z"
+PRODUCT = (
+    "uint8[2, 4] a, uint8[4, 3] b, uint8[3, 4] r, int32[3] c, int32[4] d, "
+    "float s, uint8 z, float[3] t, uint8[3] u, float[4] v, uint8[4] w, uint8[1] o"
+)
+BNB4 = "MatMulBnb4 <quant_type = 0"
+PACKED = "float[2, 16] f, uint8[24] p, float[3] t, float[2] o"
+GATHERED = "uint8[4, 16] i, int64[2] j, float[4, 2] g, float[5, 2] h, float[4] k"
+LSTM = (
+    "float[1, 1, 3] x, uint8[1, 3, 8] w, uint8[1, 2, 8] r, "
+    "float[1] s, uint8[1] z, float[1, 8] t, uint8[1, 8] u, float[2] v"
+)
 ROTARY = "float[2, 6, 8] x, int64[2, 6] p, int64[2, 5] p5, int64[6] p6, float[9, 2] c"
 CALLS: dict[tuple[str, str], str | None] = {
     # the call and its inputs: a part of the message; None if the call is right
@@ -312,6 +323,29 @@ CALLS: dict[tuple[str, str], str | None] = {
     ("QLinearMul (q, s, z, q, s, , s)", QUANTIZED): "needs the zero points of the inputs",
     ("QLinearAveragePool <kernel_shape = [2]> (q, s, , s, z)", QUANTIZED): "needs the zero points",
     ("QLinearAveragePool <kernel_shape = [2]> (q, s, z, s)", QUANTIZED): None,
+    ('QLinearMul (q, s, z, q, s, z, s, "")', QUANTIZED): "needs the zero points of the inputs",
+    ('FusedConv <activation = "Relu", kernel_shape = [3]> (x, w)', CONVOLVED): "`kernel_shape` is",
+    ("QGemm (a, s, z, b, t, u, c, s, z)", PRODUCT): None,
+    ("QGemm <transB = 1> (a, s, z, r, t, u, c, s, z)", PRODUCT): None,
+    ("QGemm (a, t, z, b, t, u, c, s, z)", PRODUCT): "`t` must be one number",
+    ("QGemm (a, s, z, b, v, w, c, s, z)", PRODUCT): "the size of `v` is 4, but the number of",
+    ("QGemm (a, s, z, b, t, o, c, s, z)", PRODUCT): "size of `o` is 1, but the size of `t` is 3",
+    ("QGemm (a, s, z, b, s, u, c, s, z)", PRODUCT): "size of `u` is 3, but the size of `s` is 1",
+    ("QGemm (a, s, z, b, t, u, d, s, z)", PRODUCT): "dimension -1 of `d` is 4",
+    (f"{BNB4}, K = 16, N = 3, block_size = 16> (f, p, t)", PACKED): None,
+    (f"{BNB4}, K = 16, N = 3, block_size = 16> (f, p, o)", PACKED): "`o` has fewer elements",
+    (f"{BNB4}, K = 16, N = 4, block_size = 32> (f, p, t)", PACKED): "`p` has fewer elements",
+    (f"{BNB4}, K = 8, N = 3, block_size = 16> (f, p, t)", PACKED): "but `K` is 8",
+    (f"{BNB4}, K = 16, N = 3, block_size = 8> (f, p, t)", PACKED): "a power of 2, at least 16",
+    ("GatherBlockQuantized <block_size = 24> (i, j, g)", GATHERED): "a power of 2, at least 16",
+    ("GatherBlockQuantized <block_size = 0> (i, j, g)", GATHERED): None,
+    ("GatherBlockQuantized <block_size = 16> (i, j, g)", GATHERED): None,
+    ("GatherBlockQuantized <block_size = 16> (i, j, h)", GATHERED): "dimension 0 of `h` is 5",
+    ("GatherBlockQuantized <block_size = 16> (i, j, k)", GATHERED): "`k` has 1 dimension",
+    ("DynamicQuantizeLSTM <hidden_size = 2> (x, w, r, , , , , , s, z, s, z)", LSTM): None,
+    ("DynamicQuantizeLSTM <hidden_size = 2> (x, w, r, , , , , , t, u, s, z)", LSTM): None,
+    ("DynamicQuantizeLSTM <hidden_size = 2> (x, w, r, , , , , , s, z, v, z)", LSTM):
+        "dimension 0 of `v` is 2",
     ("RotaryEmbedding <num_heads = 2> (x, p, c, c)", ROTARY): None,
     ("RotaryEmbedding <num_heads = 2> (x, p5, c, c)", ROTARY): "but dimension 1 of `x` is 6",
     ("RotaryEmbedding <num_heads = 2> (x, p6, c, c)", ROTARY): "`p6` must be one number",

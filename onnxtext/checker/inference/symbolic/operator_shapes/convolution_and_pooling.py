@@ -106,7 +106,9 @@ def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall
 def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
     """Require `kernel_shape` to be `kernel`, the spatial dimensions of the input `weights`."""
     declared = call.listed("kernel_shape", ())
-    if declared and len(declared) == len(kernel):
+    entries = "the number of entries of `kernel_shape`"
+    call.equal(len(declared or kernel), len(kernel), entries, "the number of spatial dimensions")
+    if len(declared) == len(kernel):
         for axis, (expected, size) in enumerate(zip(declared, kernel, strict=True)):
             names = f"entry {axis} of `kernel_shape`", f"dimension {axis + 2} of {{{weights}}}"
             call.equal(size, expected, names[1], names[0])

@@ -25,7 +25,13 @@ from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
     multi_head_attention,
     packed_attention,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
+from onnxtext.checker.inference.symbolic.operator_shapes.quantized import (
+    accepts_block,
+    block_scales,
+    gemm_scales,
+    packed_blob,
+    require_one,
+)
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.operators import (
     OPERATORS,
@@ -113,8 +119,7 @@ def _packed_weights(call: OperatorCall) -> None:
     """Check the size attributes of `MatMulNBits`, and its inputs against these attributes."""
     rows, columns = call.integer("K", -1), call.integer("N", -1)
     block, bits = call.integer("block_size", 0), call.integer("bits", 4)
-    if block < 16 or block & (block - 1):
-        call.reject(f"`block_size` is {block}, but it must be a power of 2, at least 16")
+    if not accepts_block(call, block):
         return
     if min(rows, columns, bits - 1) < 0:
         call.reject("`K` and `N` must be at least 0, and `bits` at least 1")
@@ -190,7 +195,7 @@ def _inverse(call: OperatorCall) -> None:
 
 def _input_zero_points(call: OperatorCall) -> None:
     """Reject an omitted zero point of an input; onnxruntime's schema calls it optional."""
-    if "" in call.node.inputs[2:6:3]:
+    if "" in call.node.inputs:
         call.reject("onnxruntime needs the zero points of the inputs")
 
 
@@ -346,16 +351,17 @@ _SINGLE: dict[str, ShapeFunction] = {
                "Softplus Softsign Tanh ThresholdedRelu"),
         _standard("Gemm"),
     ),
+    "GatherBlockQuantized": block_scales,
     "GatherND": _standard("GatherND"),
     "GemmFastGelu": _standard("MatMul"),
     "Inverse": _checked(_inverse),
-    "MatMulBnb4": _packed_product,
+    "MatMulBnb4": _checked(packed_blob, _packed_product),
     "MatMulNBits": _checked(_packed_weights, _packed_product),
     "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _checked(_pool, _channels_last(_standard("MaxPool"), always=True)),
     "Pad": _standard("Pad"),
-    "QGemm": _standard("Gemm", 0, 3),
+    "QGemm": _checked(gemm_scales, _standard("Gemm", 0, 3, 6)),
     "QLinearAveragePool": _checked(_quantized_pool, _channels_last(_standard("AveragePool"))),
     "QLinearConcat": _quantized_concat,
     "QLinearConv": _channels_last(_standard("QLinearConv")),

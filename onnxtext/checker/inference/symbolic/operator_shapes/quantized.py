@@ -6,6 +6,7 @@ from __future__ import annotations
 from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
 from onnxtext.checker.inference.symbolic.operator_shapes import convolution_and_pooling
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
+from onnxtext.tensor.element_count import count_elements
 
 _ONE: SymbolicShape = (1,)
 
@@ -121,6 +122,50 @@ def require_matmul_scales(
                         call.equal(scales[axis], 1, names[0], "the required size")
                     else:
                         call.equal(scales[axis], size, *names)
+
+
+def gemm_scales(call: OperatorCall) -> None:
+    """Check the shapes of the scales and zero points of `QGemm`."""
+    for index in (1, 2, 7, 8):
+        require_one(call, index)
+    columns = call.dim(3, 0 if call.integer("transB", 0) else 1)
+    for index in (4, 5):
+        _require_each(call, index, columns, "the number of columns of the second matrix")
+    sizes = [1 if call.shape(index) == () else call.dim(index, 0) for index in (5, 4)]
+    call.equal(*sizes, "the size of {5}", "the size of {4}")
+
+
+def accepts_block(call: OperatorCall, block: int) -> bool:
+    """Reject a block size that the kernels of onnxruntime do not support, and return False."""
+    if block >= 16 and not block & (block - 1):
+        return True
+    call.reject(f"`block_size` is {block}, but it must be a power of 2, at least 16")
+    return False
+
+
+def block_scales(call: OperatorCall) -> SymbolicShape:
+    """Check the blocks and scales of `GatherBlockQuantized`; its output shape is unknown."""
+    accepts_block(call, call.integer("block_size", 128) or 16)  # 0 stands for a whole row
+    shape = call.shape(0)
+    if shape and call.has_rank(2, len(shape)):
+        blocked = call.integer("quantize_axis", 1) % len(shape)
+        for axis, size in enumerate(shape[:-1]):  # the last dimension may have packed elements
+            if axis != blocked:
+                names = [f"dimension {axis} of {{{index}}}" for index in (2, 0)]
+                call.equal(call.dim(2, axis), size, *names)
+    return None
+
+
+def packed_blob(call: OperatorCall) -> None:
+    """Require `B` and `absmax` of `MatMulBnb4` to have enough elements for `K`, `N` and blocks."""
+    rows, block = call.integer("K", 0), call.integer("block_size", 0)
+    count = rows * call.integer("N", 0)
+    if accepts_block(call, block) and count > 0 and call.integer("transB", 1):
+        call.require_last(0, rows, "`K`")
+        for index, needed in ((1, -(-count // 2)), (2, -(-count // block))):
+            sizes = [size for size in call.shape(index) or (None,) if isinstance(size, int)]
+            if len(sizes) == call.rank(index) and count_elements(sizes) < needed:
+                call.reject(f"{{{index}}} has fewer elements than the {needed} that are needed")
 
 
 def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None:

@@ -29,6 +29,9 @@ def recurrent(call: OperatorCall) -> Shapes:
     weights = [(count, wide, size) for size in (shape[2], hidden)]
     if call.node.op_type == "DynamicQuantizeLSTM":  # its weights are transposed
         weights = [(count, size, wide) for size in (shape[2], hidden)]
+        for index in (8, 9, 10, 11):
+            if call.has_rank(index, 1, 2):
+                call.require_shape(index, (count, wide)[: call.rank(index)], "the required size")
     inputs: list[Extents] = [*weights, (count, times(wide, 2)), (batch,), state]
     if gates == 4:
         inputs += [state, (count, times(hidden, 3))]
