@@ -276,7 +276,7 @@ HEADS = "float[1, 6, 32] q, float[1, 6, 16] k, float[1, 2, 5, 8] past, int32[1] 
 PLUS = "uint8[1, 3, 4, 4] x, float s, uint8 z, float[2] s2"
 BITS = "float[2, 32] x, uint8[5, 1, 16] w, float[5] s, float[4] s4, uint8[5, 2, 16] wide"
 CONVOLVED = "float[1, 2, 8, 8] x, float[3, 2, 3, 3] w"
-QUANTIZED = "uint8[1, 2, 8] q, float s, uint8 z"
+QUANTIZED = "uint8[1, 2, 8] q, float s, uint8 z, float[1] o"
 PRODUCT = (
     "uint8[2, 4] a, uint8[4, 3] b, uint8[3, 4] r, int32[3] c, int32[4] d, "
     "float s, uint8 z, float[3] t, uint8[3] u, float[4] v, uint8[4] w, uint8[1] o"
@@ -323,14 +323,15 @@ CALLS: dict[tuple[str, str], str | None] = {
     ("QLinearMul (q, s, z, q, s, , s)", QUANTIZED): "needs the zero points of the inputs",
     ("QLinearAveragePool <kernel_shape = [2]> (q, s, , s, z)", QUANTIZED): "needs the zero points",
     ("QLinearAveragePool <kernel_shape = [2]> (q, s, z, s)", QUANTIZED): None,
+    ("QLinearAveragePool <kernel_shape = [2]> (q, o, z, s)", QUANTIZED): "`o` has 1 dimension",
     ('QLinearMul (q, s, z, q, s, z, s, "")', QUANTIZED): "needs the zero points of the inputs",
     ('FusedConv <activation = "Relu", kernel_shape = [3]> (x, w)', CONVOLVED): "`kernel_shape` is",
     ("QGemm (a, s, z, b, t, u, c, s, z)", PRODUCT): None,
     ("QGemm <transB = 1> (a, s, z, r, t, u, c, s, z)", PRODUCT): None,
     ("QGemm (a, t, z, b, t, u, c, s, z)", PRODUCT): "`t` must be one number",
     ("QGemm (a, s, z, b, v, w, c, s, z)", PRODUCT): "the size of `v` is 4, but the number of",
-    ("QGemm (a, s, z, b, t, o, c, s, z)", PRODUCT): "size of `o` is 1, but the size of `t` is 3",
-    ("QGemm (a, s, z, b, s, u, c, s, z)", PRODUCT): "size of `u` is 3, but the size of `s` is 1",
+    ("QGemm (a, s, z, b, t, o, c, s, z)", PRODUCT): "of `t` is 3, but dimension 0 of `o`",
+    ("QGemm (a, s, z, b, s, u, c, s, z)", PRODUCT): "`u` has 1 dimension, but the operator needs 0",
     ("QGemm (a, s, z, b, t, u, d, s, z)", PRODUCT): "dimension -1 of `d` is 4",
     (f"{BNB4}, K = 16, N = 3, block_size = 16> (f, p, t)", PACKED): None,
     (f"{BNB4}, K = 16, N = 3, block_size = 16> (f, p, o)", PACKED): "`o` has fewer elements",

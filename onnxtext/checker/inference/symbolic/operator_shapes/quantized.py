@@ -131,8 +131,7 @@ def gemm_scales(call: OperatorCall) -> None:
     columns = call.dim(3, 0 if call.integer("transB", 0) else 1)
     for index in (4, 5):
         _require_each(call, index, columns, "the number of columns of the second matrix")
-    sizes = [1 if call.shape(index) == () else call.dim(index, 0) for index in (5, 4)]
-    call.equal(*sizes, "the size of {5}", "the size of {4}")
+    call.same_shape(4, 5)
 
 
 def accepts_block(call: OperatorCall, block: int) -> bool:
