@@ -31,13 +31,6 @@ _OUTPUTS = re.compile(r"[-=]>(?![ \t]*\([ \t\r]*$)[^\n#{}]*", re.MULTILINE)
 _ATTRIBUTES = re.compile(
     r"\w+[ \t]*=[ \t]*(?:[^\s()<>{}#\"]|\"[^\"\n]*\"|[ \t](?=[^\n#]))+$", re.MULTILINE
 )
-_MAKE_NODE = re.compile(
-    r"""([ \t]*)((?:\w+[ \t]*=[ \t]*)?(?:onnx\.)?(?:helper\.|oh\.)?make_node[ \t]*\([ \t]*)"""
-    r"""["'](?P<operator>\w+)["'][ \t]*,[ \t]*(?:inputs[ \t]*=[ \t]*)?\[(?P<inputs>[^\]\n]*)\]"""
-    r"""[ \t]*,[ \t]*(?:outputs[ \t]*=[ \t]*)?\[(?P<outputs>[^\]\n]*)\]"""
-    r"""(?P<attributes>[^()\n]*)\),?"""
-)
-_QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
 _CALL = re.compile(r"\.[^\n#{}]*")
 
 
@@ -110,21 +103,6 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
         return
-    elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
-        message = "unexpected `:` before the attributes"
-        replaced = (replace(first, "= A ()"),)  # the parser has completed the node
-        yield Diagnosis("syntax-error", message, first.span, replaced, help="remove it")
-        return
-    elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
-        message = "expected `<` before the attributes, found `:`"
-        replaced = (replace(first, "= A () <"),)
-        yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
-        return
-    elif text[first.at] in ":.\\" and first is token and not context.ahead:
-        message = f"unexpected `{token}`: statements do not end with punctuation"
-        removed, title = (replace(first, ""),), f"remove the `{token}`"
-        yield Diagnosis("syntax-error", message, first.span, removed, title, min_tokens=0)
-        return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
         message = "an output has no methods: every operation must be a node"
@@ -132,28 +110,6 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
-
-
-def _deeper_line_follows(context: ErrorContext) -> bool:
-    """Whether the next line is indented deeper than the line of the error."""
-    token = context.lexer.token(context.text, context.at + 1)
-    return token is not None and indentation(context.text, token.at) > indentation(
-        context.text, context.line_end
-    )
-
-
-def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a call of onnx.helper: `u = helper.make_node("Abs", ["x"], ["u"], axis=1)`."""
-    match = _MAKE_NODE.match(context.text, context.line_start, context.line_limit)
-    if match is None or "node" not in context.rules or context.at > match.end():
-        return
-    inputs, outputs = (", ".join(_QUOTED.findall(match[name])) for name in ("inputs", "outputs"))
-    attributes = match["attributes"].strip(", \t").replace("'", '"')
-    operator = f"{match['operator']} <{attributes}>" if attributes else match["operator"]
-    written = f"{outputs} = {operator} ({inputs})"
-    span = Span(match.start(2), match.end())
-    message = "a node is written as a statement, not as a call of `make_node`"
-    yield Diagnosis("not-a-name", message, span, (Edit(span, written),), f"write `{written}`"[:80])
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:

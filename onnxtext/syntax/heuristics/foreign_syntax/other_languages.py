@@ -344,7 +344,9 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         expected = set(context.expected())
         if separates and "COMMA" in expected:
             message = "expected `,`, found `;`"
-            is_key = "COLON" in expected and context.ahead[:1] in (["["], ["{"])
+            ahead = context.ahead[0] if context.ahead else ""
+            typed = ahead in {"[", "{"} or context.name(ahead) == "PRIM"
+            is_key = "COLON" in expected and typed
             safe = not (among_outputs or is_key)
             yield rewritten("semicolon", message, span, ",", safe=safe, min_tokens=3)
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
