@@ -11,12 +11,10 @@ from onnxtext.syntax.heuristics.constructs import (
     graph_errors,
     header_errors,
     header_value_errors,
-    label_errors,
     list_errors,
     metadata_errors,
     misplaced_constructs,
     misplaced_lines,
-    misplaced_node_parts,
     node_errors,
     operator_errors,
     section_errors,
@@ -74,15 +72,15 @@ COMMON_ERRORS = (
     markdown_and_comments.trailing_comment,
     # Nodes
     attribute_errors.node_among_attributes, right_sides.right_sides, right_sides.computed_values,
-    python_expressions.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
-    foreign_nodes.foreign_attributes, misplaced_node_parts.subscript,
+    python_expressions.python_types, operator_errors.labels, foreign_nodes.foreign_nodes,
+    foreign_nodes.foreign_attributes, operator_errors.subscript,
     operator_errors.operator_separators, python_expressions.expressions,
     attribute_errors.unopened_attributes, operator_errors.after_node,
     operator_errors.comma_after_node, operator_errors.block_among_nodes,
     attribute_errors.unclosed_attribute_list, attribute_errors.unclosed_attributes,
     attribute_errors.named_inputs, other_languages.tensor_types, other_languages.keyword_arguments,
     node_errors.element_number, string_errors.bare_string, node_errors.no_outputs,
-    node_errors.brackets_of_outputs, misplaced_node_parts.misplaced_comma,
+    node_errors.brackets_of_outputs, operator_errors.misplaced_comma,
     node_errors.brackets_of_inputs, node_errors.brackets_of_attributes, node_errors.parentheses,
     node_errors.nested_expressions, value_errors.unnamed_value, node_errors.number_as_name,
     node_errors.list_brackets, right_sides.values_as_nodes,
@@ -111,7 +109,7 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 _ONLY_COMPLETE = frozenset((
-    attribute_value_errors.missing_value, data_errors.doubled_closer, label_errors.labels,
+    attribute_value_errors.missing_value, data_errors.doubled_closer, operator_errors.labels,
     misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
     operator_errors.after_node, token_errors.repeated_token, unquoted_names.unquoted,
 ))  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for operators, and for invalid text after or between nodes."""
+"""Error heuristics for operators, labels and inputs, and for invalid text between nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, inputs_bracket
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     Diagnosis,
@@ -20,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
     rewritten,
 )
+from onnxtext.syntax.heuristics.expected import found_words
 
 _MAX_BLOCK = 4000
 """Maximum number of characters of a block that a heuristic inspects."""
@@ -146,3 +148,72 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "syntax-error", message, token.span, edits, "remove the braces", min_tokens=3
         )
+
+
+def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a value with a subscript: `y = x[0]` and `Relu (x[0])`."""
+    token, done = context.token, context.done
+    if token is None or not done or token.at != done[-1].end or "node" not in context.rules:
+        return
+    name = context.name(done[-1])
+    if token[0] != "[" or name not in {"WORD", "STRING"} or "=" not in done:
+        return
+    end = closing_index(context.rest) if token == "[" else 0
+    inputs = inputs_bracket(context) is not None
+    if end is None or (not inputs and context.rest[end + 1 :]):
+        return
+    span = Span(token.at, context.rest[end].end)
+    help = "write a node for it, such as `Gather` or `Slice`"
+    edits = (Edit(span, "" if inputs else " ()"),)
+    yield Diagnosis("not-a-name", "a value cannot have a subscript", span, edits, help=help)
+
+
+def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a comma that is before a name instead of after it: `Add (,x y)`."""
+    done, token = context.done, context.token
+    index = inputs_bracket(context)
+    if token is None or index is None or [*map(str, done[index:-1])] != ["(", ","]:
+        return
+    if context.name(token) in NAMES and context.name(done[-1]) in NAMES:
+        comma, name = done[-2:]
+        edits = (Edit(Span(comma.at, name.at), ""), insert(name.end, ","))
+        message = f"`,` belongs after {found_words(name)}"
+        yield Diagnosis("syntax-error", message, comma.span, edits, "move it there")
+
+
+def labels(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose labels with a missing or extra bracket: `l] t = …`, `[[l]] t = …`."""
+    if context.token is None or "node" not in context.rules or "=" in context.done:
+        return
+    tokens = [*_without_decorators(context), *context.rest]
+    if "=" not in tokens:
+        return
+    head = tokens[: next(index for index, token in enumerate(tokens) if token == "=")]
+    end = next((index for index, token in enumerate(head) if token == "]"), None)
+    if end is None:
+        return
+    while head[end + 1 : end + 2] == ["]"]:
+        end += 1
+    inside = [token for token in head[: end + 1] if token not in {"[", "]"}]
+    brackets = [token for token in head[: end + 1] if token in {"[", "]"}]
+    names = all(context.name(token) in NAMES for token in inside)
+    if not inside or not names or (head[end].at < context.at and head[end + 1 :] != []):
+        return
+    span = Span(head[0].at, head[end].end)
+    if len(inside) > 1 or brackets == ["[", "]"]:
+        return
+    label = f"[{inside[0]}]"
+    message = "the label of a node must be in one pair of brackets"
+    yield rewritten("syntax-error", message, span, label, min_tokens=2)
+
+
+def _without_decorators(context: ErrorContext) -> list[Token]:
+    """Return the tokens from the start of the node to the error, without the decorators."""
+    done = context.done
+    start = depth = 0
+    for index, token in enumerate(done):
+        if not depth and context.name(token) != "DECORATOR":
+            break
+        depth += token.endswith("(") - (token == ")")
+        start = index + 1
+    return done[start:]
