@@ -149,6 +149,7 @@ UNSAFE = {
         inputs("float[N] x, byte[N] z"), "g (float[N] x, uint8[N] z) => (float[N] y) {",
     ),
 
+    "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
 }  # fmt: skip
 """For each error: the text, and a line of the text that the fix gives."""
 

@@ -23,7 +23,6 @@ NODES = [
     "u = Conv <pads: ints [1, 1]> (t, x)",
     "u = Elu <alpha = 1/2> (t)",
     "u = Elu <alpha float = 0.1> (t)",
-    "u = Mat\x00Mul (x, t)",
     "u = Op <a = [float<100>]> (x)",
     'u = Op <a = [int("1"), 2]> (t)',
     "u = Softmax <@axis = 1> (t)",

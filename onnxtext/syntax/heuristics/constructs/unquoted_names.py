@@ -26,7 +26,7 @@ _END_OF_ITEM = re.compile(r"[ \t\r]*(?:[\n,)\]>=]|$)")
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a name that needs quotes, such as `layers.0/weight`, or a typo such as `x?`.
 
-    Control characters are not part of a name.
+    Control characters are not part of a name: the fix removes them.
     """
     span = _run(context)
     if span is None:
@@ -35,6 +35,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     if not _ODD_NAME.search(name) and (name.isascii() or not re.search(r"\w", name)):
         return
     if _CONTROL.search(name):
+        yield from _control_characters(context, span)
         return
     if name[0] in ".:" and "metadata_item" in context.rules:
         return  # the `:` is extra, or the first step of a path is missing
@@ -63,6 +64,15 @@ def _run(context: ErrorContext) -> Span | None:
     if match is None or match.end() <= context.at:
         return None
     return Span(*match.span())
+
+
+def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose invisible control characters in a name."""
+    found = list(_CONTROL.finditer(context.text, *span))
+    edits = tuple([Edit(Span(*match.span()), "") for match in found])
+    message = f"a name contains the control character U+{ord(found[0][0]):04X}"
+    place = edits[0].span
+    yield Diagnosis("lookalike-character", message, place, edits, "remove it")
 
 
 def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
