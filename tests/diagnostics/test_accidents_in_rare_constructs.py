@@ -230,8 +230,6 @@ metadata {
 
 BLOB = 'blob"d42a95f9c764c226"'
 RESTORED = {
-
-
     "a doubled question mark": (
         value('float["N", ?] w,'), ("?", "??"), (3, 15), "`?` is written twice",
     ),
@@ -251,7 +249,6 @@ RESTORED = {
         node("  result = Op (x)\n  y = Neg (result)"), ("(result", "(res ult"), (4, 12),
         "a blank in the word `result`",
     ),
-
     "a bracket of a row with comments": (
         node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("5]],", "5],"), (6, 7),
         "this bracket is never closed",

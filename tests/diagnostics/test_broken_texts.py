@@ -176,7 +176,6 @@ UNMENDED = {
         B + '<domain: "d", opset_import: [21]>\nf {\n  b = Relu (a)\n}\n', (6, 1),
         "the graph or function lacks its inputs and outputs",
     ),
-
     "a mark as the value of a key": (
         header("ir_version: :"), (2, 15), "expected a value, found `:`",
     ),

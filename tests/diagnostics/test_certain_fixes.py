@@ -58,14 +58,11 @@ UNSAFE = {
         inputs("\n  float[N] x.\n  float[N] z"), "  float[N] x,",
     ),
     "a colon for a comma": (inputs("\n  float[N] x:\n  float[N] z"), "  float[N] x,"),
-
     "a surplus ] after a list": (value("  float[2] w = [1, 2]],"), "  float[2] w = [1, 2],"),
     "a surplus ] after the list of an attribute": (
         node("  u = Constant <value = float[2] [1, 2]]> ()"),
         "  u = Constant <value = float[2] [1, 2]> ()",
     ),
-
-
     "a number in quotes": (
         value('  float[3] w = [0, 1, "0"],'), "  float[3] w = [0, 1, 0],",
     ),
@@ -74,24 +71,14 @@ UNSAFE = {
     ),
     "a letter for a digit": (value("  float[3] w = [0, 1, O],"), "  float[3] w = [0, 1, 0],"),
     "a letter in a number": (value("  float[2] w = [0.l25, 1],"), "  float[2] w = [0.125, 1],"),
-
-
-
-
     "a parameter without @": (
         reference("alpha: float = alpha"), "  b = Elu <alpha: float = @alpha> (a)",
     ),
-
     "an equals sign between quoted inputs": (
         node('  u = Add ("x"= "t")'), '  u = Add ("x", "t")',
     ),
-
-
-
     "a label without [": (node("  l] u = Abs (t)"), "  [l] u = Abs (t)"),
     "a label in two pairs of brackets": (node("  [[l]] u = Abs (t)"), "  [l] u = Abs (t)"),
-
-
     "the word initializer": (
         value("  initializer float[2] w = [1, 2],"), "  float[2] w = [1, 2],",
     ),
@@ -103,12 +90,9 @@ UNSAFE = {
     "the name of the main graph with a point": (
         f"{H}my.{G}{END}", '"my.g" (float[N] x) => (float[N] y) {',
     ),
-
-
     "dimensions with x": (
         inputs("float[N] x, float[N x 3] z"), "g (float[N] x, float[N, 3] z) => (float[N] y) {",
     ),
-
     "a minus sign for a bracket": (
         node("  u = Squeeze <axes = -3]> (t)"), "  u = Squeeze <axes = [-3]> (t)",
     ),
@@ -143,12 +127,9 @@ UNSAFE = {
     "a mark for a comma before a blank": (
         inputs("float[N] x, float[N/ 3] z"), 'g (float[N] x, float["N/ 3"] z) => (float[N] y) {',
     ),
-
-
     "bytes, which may have a sign": (
         inputs("float[N] x, byte[N] z"), "g (float[N] x, uint8[N] z) => (float[N] y) {",
     ),
-
     "a control character in a name": (node("  u = Mat\0Mul (x, t)"), "  u = MatMul (x, t)"),
 }  # fmt: skip
 """For each error: the text, and a line of the text that the fix gives."""
@@ -158,22 +139,9 @@ SAFE = {
         f'{H}g (float[N] "a/b") => (float[N] y) {{\n  y = Relu (a/b)\n}}\n',
         '  y = Relu ("a/b")',
     ),
-
-
-
-
-
-
-
-
-
-
-
     "a number in a call": (
         node("  u = Softmax <axis = int(0)> (t)"), "  u = Softmax <axis = 0> (t)",
     ),
-
-
     "a blank after a minus sign": (
         node("  u = Softmax <axis = - 1> (t)"), "  u = Softmax <axis = -1> (t)",
     ),
@@ -211,18 +179,12 @@ EXPLAINED = {
     "a second list of inputs after attributes": (
         node("  u = Split (t) <\n    axis = 0,\n  > (x)"), "a node cannot have a second list",
     ),
-
     "a type of Python": (
         inputs("float[N] x, Tensor z"), "`Tensor` is not a type",
     ),
-
-
-
     "an attribute without a value": (
         node("  u = Elu <alpha: float = > (t)"), "incomplete statement: expected a value",
     ),
-
-
     "letters in a hexadecimal number": (
         value("  float16[2] w = [1.0, 0x7g01],"), "`0x7g01` is not a number",
     ),

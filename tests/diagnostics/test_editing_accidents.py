@@ -60,7 +60,6 @@ MENDED = {
         'an opset import must be written like 21 or "ai.onnx.ml": 5',
         '  opset_import: ["": 21, "my.ops": 1],',
     ),
-
     "a returned value among the outputs": (
         f"{H}g (float[2] x) => (\n  y,\nreturn y;\n) {{\n  y = Relu (x)\n}}\n", (4, 1),
         "the outputs of a graph belong after `=>` in its first line", "  y,",
@@ -97,10 +96,6 @@ MENDED = {
         header("opset_imporTODO t: [21],"), (2, 3), "`opset_imporTODO t` is not a key",
         "  opset_import: [21],",
     ),
-
-
-
-
 }  # fmt: skip
 
 
@@ -212,8 +207,6 @@ EXPLAINED = {
     "a list without the name of its attribute": (
         ATTRIBUTES.replace("b = ", ""), (5, 5), "expected `NAME =` before `[2, 3]`",
     ),
-
-
     "a header without its first half": (
         ENTRIES[21:] + GRAPH, (1, 1), "the beginning of the header is missing",
     ),
@@ -268,8 +261,6 @@ RESTORED = {
         GRAPH + TRAINING, GRAPH + TRAINING.replace("algo", "al x go"), (5, 3),
         "`al x gorithm` is not a key",
     ),
-
-
     "a line break in a type": (
         TENSORS, TENSORS.replace("  float[3] x", "  flo\nat[3] x"), (2, 3),
         "a line break in the word `float`",
@@ -308,7 +299,6 @@ RESTORED = {
         INNER, INNER.replace("  >", "  >,;"), (9, 4),
         "unexpected `,;`: statements do not end with punctuation",
     ),
-
     "one typographic quote": (
         GRAPH, GRAPH.replace("=> (", "“=> ("), (1, 7),
         "`“` is a typographic quote; a string must be in plain quotes",

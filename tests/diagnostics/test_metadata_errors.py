@@ -30,27 +30,19 @@ FIXED = {
     "a quoted label without brackets": (
         section(NODE.replace("[n]", '"n"') + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
     ),
-
-
     "a colon after a section": (
         section(NODE).replace("metadata", "metadata:"), (6, 1), "syntax-error", "metadata {",
     ),
     "a section like a key of JSON": (
         section(NODE).replace("metadata", '"metadata":'), (6, 1), "syntax-error", "metadata {",
     ),
-
     "a value without its first quote": (entry('v"'), (8, 8), "syntax-error", '    k: "v"'),
     "a value without quotes": (entry("v"), (8, 8), "syntax-error", '    k: "v"'),
     "words without quotes": (entry("m: a b"), (8, 8), "syntax-error", '    k: "m: a b"'),
     "two words": (entry("a b"), (8, 8), "syntax-error", '    k: "a b"'),
-
-
-
-
     "a misspelt `above`": (
         section(NODE + VALUE.replace('"v"', "abov")), (11, 8), "syntax-error", "    k: above",
     ),
-
 }  # fmt: skip
 
 
@@ -77,7 +69,6 @@ FOUND = {
         section(NODE) + '<domain: "my", opset_import: [21]>\nF (a) => (b) {\n  b = Abs (a)\n}\n',
         (11, 1), "the functions of a model belong before its sections",
     ),
-
 }  # fmt: skip
 
 

@@ -17,7 +17,6 @@ UNSAFE = {
         node("  y = Softmax <axis = int(1.5)> (x)"), (3, 23), "misplaced-type",
         "  y = Softmax <axis = 1.5> (x)",
     ),
-
     "booleans as numbers": (
         value("float[2] w = [True, False]"), (3, 17), "python-literal", "  float[2] w = [1, 0]",
     ),
@@ -28,7 +27,6 @@ UNSAFE = {
     "two equals signs without a value": (
         value("float[2] w=="), (3, 13), "wrong-mark", "  float[2] w=",
     ),
-
     "two lines in asterisks": (
         node("  **t = Relu (x)**\n  **y = Relu (t)**"), (3, 3), "foreign-word", "  t = Relu (x)",
     ),
@@ -57,11 +55,6 @@ UNSAFE = {
     "a word in place of an operator": (
         node("  y = nicht x"), (3, 13), "missing-bracket", "  y = nicht (x)",
     ),
-
-
-
-
-
     "a colon after a node": (
         node("  y = Relu (x):"), (3, 15), "syntax-error", "  y = Relu (x)",
     ),
@@ -69,7 +62,6 @@ UNSAFE = {
         value("float[2] w = [-O.5, 1]"), (3, 17), "syntax-error",
         "  float[2] w = [-0.5, 1]",
     ),
-
     "a label after a decorator without its bracket": (
         node('  @doc("a")\n  n] y = Relu (x)'), (4, 3), "syntax-error", "  [n] y = Relu (x)",
     ),
@@ -95,10 +87,6 @@ def test_doubtful_fixes_are_unsafe(mistake: str) -> None:
 
 
 WITHOUT_FIX = {
-
-
-
-
     "a brace among the nodes": (
         node("  t = Relu (x)\n  }\n  [n] u = Abs (t)\n  y = Relu (u)"), (4, 3),
         "unexpected `}`: it closes the graph",
@@ -107,7 +95,6 @@ WITHOUT_FIX = {
         node('  t = Relu (x)\n  }\n  @doc("d")\n  y = Relu (t)'), (4, 3),
         "unexpected `}`: it closes the graph",
     ),
-
     "a subscript": (node("  y = x[0]"), (3, 8), "a value cannot have a subscript"),
     "a subscript of an input": (
         node("  y = Relu (x[0])"), (3, 14), "a value cannot have a subscript",

@@ -83,7 +83,6 @@ FIXED = {
         value("  float[2, 2] w = [\n    [1, 2]\n    [3, 4],\n  ],"),
         (5, 10), "syntax-error", "    [1, 2],",
     ),
-
     "a function header among nodes": (
         f"{H}{G}  y = my.F (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n",
         (5, 1), "unclosed-bracket", None,
@@ -101,8 +100,6 @@ FIXED = {
         f"{H}{G}{END}{FUNCTION}my.F (a) => (b) {{\n  b = Abs (a)\n}}\n",
         (7, 1), "syntax-error", "F (a) => (b) {",
     ),
-
-
     "a comma before a label": (
         node("  t2 = Abs (x),\n  [l] u = Relu (t)"), (4, 15), "syntax-error", "  t2 = Abs (x)",
     ),
@@ -148,7 +145,6 @@ FIXED = {
         node("  [l] u: float[N] = Abs (t)"),
         (4, 7), "misplaced-type", "  [l] float[N] u = Abs (t)",
     ),
-
     "an infinity of Python": (
         node("  u = Elu <alpha = math.inf> (t)"),
         (4, 20), "syntax-error", "  u = Elu <alpha = inf> (t)",
@@ -165,7 +161,6 @@ FIXED = {
         value("  string[2] s = ['a', 'b c'],"),
         (4, 18), "single-quotes", '  string[2] s = {"a", "b c"},',
     ),
-
     "a type after the name of a value": (
         f"{H}g (\n  float[N] x,\n  z float[N, 4],\n) => (float[N] y) {{\n{END}",
         (4, 3), "misplaced-type", "  float[N, 4] z,",
@@ -182,8 +177,6 @@ FIXED = {
         f'<ir_version= 10, opset_import: ["": 21]>\n{G}{END}',
         (1, 12), "equals-for-colon", '<ir_version: 10, opset_import: ["": 21]>',
     ),
-
-
     "a version with a point": (
         key("  model_version: 3.0,"), (3, 18), "syntax-error", "  model_version: 3,",
     ),
@@ -252,7 +245,6 @@ EXPLAINED = {
         "    group = 1,\n  >\n}\n",
         (3, 17), "the `<` before the attributes is missing",
     ),
-
     "two lists of inputs": (
         node("  u = Abs (t) (x)"), (4, 15), "a node cannot have a second list of inputs",
     ),
@@ -274,8 +266,6 @@ EXPLAINED = {
     "an initializer without a type": (
         value("  w = [1, 2],"), (4, 3), "an initializer needs a type before its name",
     ),
-
-
     "nodes after <": (
         f"{H}g (float[N] x) => (float[N] y) <\n  y = Relu (x)\n}}\n",
         (2, 32), "expected `{`, found `<`",
