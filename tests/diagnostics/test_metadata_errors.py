@@ -24,6 +24,9 @@ def entry(value: str) -> str:
 
 
 FIXED = {
+    "a label without its last bracket": (
+        section(NODE.replace("]", "") + VALUE), (7, 9), "unclosed-bracket", "  node [n] {",
+    ),
     "a label without brackets": (
         section(NODE.replace("[n]", "n") + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
     ),

@@ -10,12 +10,14 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
+    insert,
     line_end,
     rewritten,
 )
@@ -72,10 +74,16 @@ def _end_of_lines(text: str, line: int) -> int:
 
 
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the path in the head of a metadata block, such as `node y] {`."""
+    """Diagnose the path in the head of a metadata block: `node [label {`, `node y] {`."""
     done = context.done
     if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
         return
+    if context.token == "{" and done[-2:-1] == ["["] and context.name(done[-1]) in NAMES:
+        message, last = "expected `]` after the label", done[-1]
+        edits = (insert(last.end, "]"),)
+        yield Diagnosis(
+            "unclosed-bracket", message, last.span, edits, "add `]`", safe=True, min_tokens=2
+        )
     yield from _path(context, done[0])
 
 
