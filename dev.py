@@ -199,9 +199,10 @@ def release(words: list[str]) -> int:
     if status := run(python, "-m", "hatchling", "build", "-d", str(dist)):
         return status
     with tempfile.TemporaryDirectory() as directory:
-        fresh = make_environment(Path(directory) / "venv")
+        fresh = make_environment(Path(directory) / "venv", "--without-pip")
+        install = (python, "-m", "pip", "--python", fresh, "install", "--quiet")
         (wheel,) = dist.glob("*.whl")
-        run(fresh, "-m", "pip", "install", "--quiet", str(wheel), check=True)
+        run(*install, wheel, check=True)
         model = Path(directory) / "model.onnx"
         for step in (["to-binary", EXAMPLE, "-o", str(model)], ["verify", str(model)]):
             # -I: import the installed package, not the one in this directory.
@@ -211,7 +212,7 @@ def release(words: list[str]) -> int:
             print("release: the wheel has no manual page", file=sys.stderr)
             return 1
         # Check the metadata and the description, which PyPI may reject.
-        run(fresh, "-m", "pip", "install", "--quiet", "twine>=5", check=True)
+        run(*install, "twine>=5", check=True)
         packages = sorted(dist.iterdir())
         if status := run(fresh, "-m", "twine", "check", "--strict", *packages):
             return status
@@ -331,12 +332,12 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def make_environment(home: Path) -> Path:
+def make_environment(home: Path, *options: str) -> Path:
     """Make a virtual environment; return its Python. Exit if that fails.
 
     As root on Debian, install the missing module `venv` if necessary.
     """
-    command = [sys.executable, *VENV, "--clear", str(home)]
+    command = [sys.executable, *VENV, "--clear", *options, str(home)]
     if run(*command):
         # On Debian, the module is in a separate package.
         if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
