@@ -49,6 +49,9 @@ def edited(*changes: tuple[str, str]) -> bytes:
 
 
 _SECONDS = itertools.count(1_600_000_000)
+_ATTRIBUTES = (".git/info/attributes", ".gitattributes")
+_INSTALLED: dict[tuple[object, ...], tuple[str | None, ...]] = {}
+"""The files after `git install`, by its options and the files before."""
 
 
 @dataclass
@@ -108,14 +111,20 @@ class Repository:
     def install(self, *options: str) -> None:
         """Run `git install`; let git fork its commands: they start faster, and do the same.
 
-        The commands that users have are those of `onnxtext("git", "install")`.
+        `git install` starts git about 30 times: in equal repositories without commits, only the
+        first call runs it. The commands that users have are those of `onnxtext("git", "install")`.
         """
-        self.onnxtext("git", "install", *options)
+        files = [self.path / name for name in (".git/config", *_ATTRIBUTES)]
+        key = options, _contents(files)
+        if key not in _INSTALLED or (self.path / ".git" / "index").exists():
+            self.onnxtext("git", "install", *options)
+            _INSTALLED[key] = _contents(files)
         python = self.home / "python"
         command.write_python(python, self.environment())
-        config = self.path / ".git" / "config"
         words = shlex.quote(sys.executable), shlex.quote(str(python))
-        config.write_text(config.read_text().replace(*words))
+        for file, content in zip(files, _INSTALLED[key], strict=True):
+            if content is not None:
+                file.write_text(content.replace(*words))
 
     def write(self, name: str, content: bytes | str) -> Path:
         """Write a file of the working tree.
@@ -160,6 +169,10 @@ class Repository:
         for path in self.path.rglob("*.onnx"):
             status = path.stat()
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000_000))
+
+
+def _contents(files: list[Path]) -> tuple[str | None, ...]:
+    return tuple(file.read_text() if file.exists() else None for file in files)
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
