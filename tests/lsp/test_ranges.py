@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from itertools import combinations
 from typing import Any
@@ -98,9 +97,7 @@ def test_strings_of_several_lines_are_folded(quotes: str) -> None:
 
 def folded(text: str) -> set[tuple[int, int]]:
     """Return the first and last line of each fold of a text."""
-    document = opened(text)
-    lengths = asyncio.run(document.lengths())
-    return {fold[:2] for fold in find_folds(document.version, lengths)}
+    return {fold[:2] for fold in find_folds(opened(text).version)}
 
 
 def test_a_section_contains_the_symbols_of_its_graphs() -> None:

@@ -12,11 +12,10 @@ from onnxtext.source import Span
 _MAX_RANGES = 20_000
 
 
-async def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
+def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
     """Return up to `_MAX_RANGES` folding ranges; of those that begin on one line, the longest."""
-    version, lengths = document.version, await document.lengths()
     best: dict[int, t.FoldingRange] = {}
-    for start, end, is_comment in find_folds(version, lengths):
+    for start, end, is_comment in find_folds(document.version):
         if start not in best or best[start].end_line < end:
             kind = t.FoldingRangeKind.Comment if is_comment else None
             best[start] = t.FoldingRange(start, end, kind=kind)

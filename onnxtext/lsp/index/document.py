@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from onnxtext.checker.context.scopes import Scope
     from onnxtext.checker.context.signatures import Schemas
     from onnxtext.lsp.features.graph_requests import GraphViews
-    from onnxtext.lsp.index.symbols import Statement
     from onnxtext.lsp.server.check_document import Analysis
 
 MAX_CHARACTERS = 32 << 20
@@ -210,25 +209,6 @@ class Document:
     def current(self) -> Analysis | None:
         """The result of the checker for the current version; None until the check is done."""
         return self.analysis if self.analyzed == self.version.number else None
-
-    async def lengths(self) -> list[int]:
-        """Return the length in characters of each statement in `Index.statements`.
-
-        The length is -1 if the statement has a syntax error, contains graphs or has several lines.
-        """
-        version = self.version
-        index, text = version.index, version.text
-
-        def length(statement: Statement) -> int:
-            if statement.number in statement.scope.children:
-                return -1
-            span = index.statement_span(statement)
-            shown = "\n" if span is None else text[span.start : span.end]
-            return -1 if "\n" in shown or "\r" in shown else len(shown)
-
-        column, _ = self.columns.column_for("lengths", version)
-        await self.columns.fill("lengths", version, column, length)
-        return column
 
     def type_of(self, scope: Scope, name: str) -> str | None:
         """Return the inferred type of a value, or else its declared type; None if unknown."""

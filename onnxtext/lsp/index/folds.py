@@ -9,23 +9,25 @@ from collections.abc import Iterator
 from onnxtext.lsp.index.document import DocumentVersion
 from onnxtext.source import COMMENT, LINE_STRING, STRING
 
-_BRACKETS = r"=>|[()\[\]{}<>]"
+_INSIDE = r'[^()\[\]{}<>"#\r\n]'
+_FLAT = rf"\({_INSIDE}*\)|\[{_INSIDE}*\]|<(?:{_INSIDE}|\[{_INSIDE}*\])*(?<!=)>"
+_SKIPPED = rf"(?:{_FLAT})(?:{_INSIDE}*(?:{_FLAT}))*"
+"""Matches bracketed lists in a line, which cannot be folded: skipping them saves most of the time.
+"""
+_BRACKETS = rf"{_SKIPPED}|=>|[()\[\]{{}}<>]"
 _PIECES = re.compile(f"{STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PIECES_OF_LINES = re.compile(f"{LINE_STRING}|{COMMENT}|{_BRACKETS}", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_MAX_GAP_LENGTH = 1000
 
 
-def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[int, int, bool]]:
-    """Yield (first line, last line, is comment) for each range to fold; lines count from 0.
-
-    `lengths` is the result of `Document.lengths`.
-    """
+def find_folds(version: DocumentVersion) -> Iterator[tuple[int, int, bool]]:
+    """Yield (first line, last line, is comment) for each range to fold; lines count from 0."""
     lines = version.lines
+    pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
     open_brackets: list[tuple[str, int]] = []
     comment: tuple[int, int] | None = None
     line, following = 0, lines.line_start(1)
-    for piece in _pieces(version, lengths):
+    for piece in pieces.finditer(version.text):
         text = piece.group()
         if piece.start() >= following:
             line = lines.line_of(piece.start())
@@ -50,23 +52,6 @@ def find_folds(version: DocumentVersion, lengths: list[int]) -> Iterator[tuple[i
                 yield line, end - 1, False
     if comment is not None and comment[1] > comment[0]:
         yield *comment, True
-
-
-def _pieces(version: DocumentVersion, lengths: list[int]) -> Iterator[re.Match[str]]:
-    """Yield the brackets, comments and strings outside of one-line statements.
-
-    `lengths` is the result of `Document.lengths`.
-    """
-    text = version.text
-    pieces = _PIECES if version.index.text_blocks.is_paired else _PIECES_OF_LINES
-    done = 0
-    for offset, length in zip(version.index.starts, lengths, strict=True):
-        if length < 0 or offset < done:
-            continue
-        if offset - done > _MAX_GAP_LENGTH or text[done:offset].strip(", \n"):
-            yield from pieces.finditer(text, done, offset)
-        done = offset + length
-    yield from pieces.finditer(text, done)
 
 
 def _close(open_brackets: list[tuple[str, int]], opener: str) -> int | None:
