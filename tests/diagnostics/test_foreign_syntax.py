@@ -671,3 +671,18 @@ def test_no_safe_fix_drops_what_is_between_comments_of_html(lines: str) -> None:
     assert error.code == "slash-comment"
     assert error.fix is not None
     assert error.fix.applicability == "unsafe"
+
+
+ONE_LINE = {
+    "a function of LLVM": ("define float @f(float %x) {", "expected `(` or `=>`, found `float`"),
+    "a graph of TorchScript": ("graph(%x : Float(2, 3)):", "expected a name or `)`, found `%`"),
+    "a head with words": ("f in(x) out(y) {", "expected `=>` or `(`, found `in`"),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_LINE)
+def test_a_foreign_line_has_one_error_and_no_fix_that_leaves_another(kind: str) -> None:
+    head, message = ONE_LINE[kind]
+    text = f"<ir_version: 10, opset_import: [21]>\n{head}\n  y = Relu (x)\n}}\n"
+    (error,) = parse_partial(Source(text), "model")[1]
+    assert (error.message, error.fix) == (message, None)

@@ -309,7 +309,7 @@ def test_lone_surrogates_are_errors() -> None:
 
 
 def test_a_string_that_is_never_closed_is_skipped_once() -> None:
-    text = 'g () => () {"\ny = f (""""" = () <@\n'
+    text = 'g () => () {"\n\ny = f (""""" = () <@\n'
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(text)
     found = [(item.code, item.labels[0].span.start) for item in caught.value.diagnostics]

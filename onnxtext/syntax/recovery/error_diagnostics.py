@@ -64,19 +64,38 @@ def unexplained_error(context: ErrorContext, early: int | None) -> Diagnosis:
 def first_of_lines(
     text: str, syntax_errors: list[Diagnostic], errors: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Merge syntax errors and semantic `errors` in text order; keep one kind on each line.
+    """Merge syntax errors and semantic `errors` in text order, without those that others cause.
 
-    Keep the kind of the first error of the line: errors of the other kind may follow from it.
+    On each line, keep the kind of the first error: errors of the other kind may follow from it.
+    Drop a syntax error for which `_may_follow` holds.
     """
     in_order = sorted([*syntax_errors, *errors], key=lambda item: item.labels[0].span)
     syntactic = {id(item) for item in syntax_errors}
     first: dict[int, bool] = {}
     kept = []
+    previous = None
     for item in in_order:
+        is_syntactic = id(item) in syntactic
         line = text.rfind("\n", 0, item.labels[0].span.start)
-        if first.setdefault(line, id(item) in syntactic) == (id(item) in syntactic):
+        if first.setdefault(line, is_syntactic) != is_syntactic:
+            continue
+        if not is_syntactic or previous is None or not _may_follow(text, previous, item):
             kept.append(item)
+        previous = item if is_syntactic else None
     return kept
+
+
+def _may_follow(text: str, previous: Diagnostic, item: Diagnostic) -> bool:
+    """Whether a syntax error may follow from the syntax error before it, because both are near.
+
+    It is a separate error if it is explained by the same code, if its fix is safe, or if the fix
+    of the error before it explains that one: then parsing continued in the right state.
+    """
+    lines = text.count("\n", previous.labels[0].span.start, item.labels[0].span.start)
+    is_safe = item.fix is not None and item.fix.applicability == "safe"
+    if lines > 1 or is_safe or item.code == previous.code != "syntax-error":
+        return False
+    return previous.fix is None or (not lines and item.fix is None)
 
 
 def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:

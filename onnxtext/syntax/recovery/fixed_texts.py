@@ -151,7 +151,9 @@ def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     """Whether a fix leaves an error at its place, and at least `count` errors in all.
 
     Dangling metadata does not count: syntax errors elsewhere may cause it. The place of each edit
-    extends to the first token after it; the place of the first begins at the start of its line.
+    extends to the first token after it; the place of the first begins at the start of its line. An
+    error that lists the expected tokens counts for its whole line: before the fix it was perhaps
+    not reported, because it might have followed from the error that the fix corrects.
     """
     edits = sorted(fix.edits, key=lambda edit: edit.span)
     fixed = apply_edits(source.text, edits)
@@ -162,6 +164,9 @@ def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     spans = [item.labels[0].span for item in errors if item.labels]
     # An error about a whole list that contains all edits, such as its length, is at another place.
     starts = [s.start for s in spans if not (s.start < whole.start and whole.end < s.end)]
+    listings = [e for e in errors if e.labels and e.message.startswith("expected ")]
+    later = [e.labels[0].span.start for e in listings if e.labels[0].span.start >= whole.start]
+    starts += [line_start(fixed, offset) for offset in later]
     shift = 0
     for edit in edits:
         start = edit.span.start + shift
