@@ -133,7 +133,7 @@ def test_the_first_two_commands_run(shell: tuple[Path, dict[str, str]]) -> None:
     assert "Back as text:\n" in shown
     assert "\niris (float[N, 4] flowers) => (" in shown
     assert re.search(r"^ok .*classifier\.onnx  L1 L3", shown, re.MULTILINE)
-    assert {shows, f"{tests} --all"} <= ci_commands()  # with `--all` it runs the quick tests too
+    assert {shows, tests} <= ci_commands()
 
 
 @pytest.mark.thorough
