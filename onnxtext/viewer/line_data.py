@@ -58,7 +58,7 @@ def foldable_ranges(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
     heads = (version.lines.line_of(span.at) for span in version.index.section_spans)
     sections = {text.line(line) for line in heads}
     best: dict[int, int] = {}
-    for start, end, _ in find_folds(version, [-1] * len(version.index.starts)):
+    for start, end, _ in find_folds(version):
         first, last = text.line(start), text.line(end)
         if last > first:
             best[first] = max(last, best.get(first, 0))
