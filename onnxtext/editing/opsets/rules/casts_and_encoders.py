@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for `Cast`, quantization, `LabelEncoder`, and for attributes whose values were renamed.
+"""Rules for `Cast`, quantization and `LabelEncoder`.
 
 The rules raise `NotConvertible` if they cannot convert a node.
 """
@@ -11,7 +11,6 @@ from onnxtext.checker.inference.symbolic.operator_call import dimensions
 from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact
-from onnxtext.editing.opsets.signature_changes import Change
 from onnxtext.tensor.element_types import ELEMENTS
 
 
@@ -55,20 +54,3 @@ def label_encoder_up(conversion: NodeConversion) -> None:
     put_attribute(conversion.node, Attribute(name, AttributeType.STRINGS, classes))
     conversion.set("values_int64s" if to_numbers else "keys_int64s", numbers)
     conversion.add_note("attributes for keys and values replace `classes_strings`")
-
-
-def replace_string_values(name: str, values: dict[bytes, bytes]) -> Change:
-    """Return a rule that replaces the values of a string attribute.
-
-    Args:
-        name: the name of the attribute.
-        values: maps old values to new values.
-    """
-
-    def rule(conversion: NodeConversion) -> None:
-        value = conversion.value(name)
-        if isinstance(value, bytes) and value in values:
-            conversion.set(name, values[value])
-            conversion.add_note(f"`{name} = {values[value].decode()}` replaces `{value.decode()}`")
-
-    return rule

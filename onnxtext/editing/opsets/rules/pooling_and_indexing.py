@@ -69,6 +69,15 @@ def gather_down(conversion: NodeConversion) -> None:
         raise NotConvertible("it has negative indices, which are allowed only since version 11")
 
 
+def grid_sample_up(conversion: NodeConversion) -> None:
+    """Convert `GridSample` to version 20: rename the mode."""
+    mode = conversion.string("mode")
+    new = {"bilinear": "linear", "bicubic": "cubic"}.get(mode or "")
+    if new is not None:
+        conversion.set("mode", new)
+        conversion.add_note(f"`mode = {new}` replaces `{mode}`")
+
+
 def grid_sample_down(conversion: NodeConversion) -> None:
     """Convert `GridSample` to versions before 20: rename the mode; reject ranks other than 4."""
     rank = conversion.needed_rank(conversion.input(0))

@@ -56,7 +56,6 @@ _VARIADIC = ("Max", "Min", "Mean", "Sum")
 _SOFTMAX = ("Softmax", "LogSoftmax", "Hardmax")
 _COUNTING = ("ArgMax", "ArgMin", "Compress", "Concat", "Flatten", "Split",
              *_SQUEEZING, *_REDUCTIONS, "ReduceSum", *_SOFTMAX)  # fmt: skip
-_MODES = {b"bilinear": b"linear", b"bicubic": b"cubic"}
 
 
 _TO_INPUT_AXES = VersionRule(
@@ -98,9 +97,7 @@ _STANDARD_RULES: dict[tuple[str, int], VersionRule] = {
     ("Dropout", 10): VersionRule(to_inputs.dropout_mask, to_inputs.dropout_mask),
     ("Dropout", 12): VersionRule(to_inputs.dropout_to_inputs, to_inputs.dropout_to_attributes),
     ("Gemm", 7): VersionRule(arithmetic.gemm_up, arithmetic.gemm_down),
-    ("GridSample", 20): VersionRule(
-        casts.replace_string_values("mode", _MODES), indexing.grid_sample_down
-    ),
+    ("GridSample", 20): VersionRule(indexing.grid_sample_up, indexing.grid_sample_down),
     ("GroupNormalization", 21): VersionRule(normalization.group_normalization_up),
     ("Mod", 28): VersionRule(down=arithmetic.mod_down),
     ("PRelu", 7): VersionRule(arithmetic.prelu_up, arithmetic.prelu_down),
