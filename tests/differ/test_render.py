@@ -90,6 +90,13 @@ def test_markdown_fits_into_a_comment() -> None:
     assert "hunks left out, because the comment would be too long" in shown
 
 
+def test_markdown_leaves_out_only_hunks_that_do_not_fit() -> None:
+    nodes = [Node("Relu", ("x",), (name,)) for name in ("a" * markdown.MAX_CHARACTERS, "small")]
+    shown = markdown.render(diff(model([]), model(nodes)), every=True)
+    assert "small" in shown
+    assert "1 hunk left out, because the comment would be too long" in shown
+
+
 def test_many_renames_are_cut_short_in_text_only() -> None:
     result = diff(model(chain(200)), model(chain(200, "w")))
     assert text.render(result).count("\n") < 40

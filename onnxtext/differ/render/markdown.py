@@ -18,9 +18,9 @@ MAX_CHARACTERS = 60_000
 def render(diff: ModelDiff, *, every: bool = False) -> str:
     """Return the verdict, a table of counts, and the hunks in a collapsed section, as Markdown.
 
-    Hunks beyond `MAX_CHARACTERS` are left out. All content from the models is in code blocks, so
-    that nothing is interpreted as Markdown, HTML, a mention or a link. The fence of a block is
-    longer than any fence in its content.
+    Hunks that do not fit into `MAX_CHARACTERS` are left out. All content from the models is in code
+    blocks, so that nothing is interpreted as Markdown, HTML, a mention or a link. The fence of a
+    block is longer than any fence in its content.
     """
     title = f"### {inline_code(diff.old_label)} → {inline_code(diff.new_label)}"
     lines = [title, "", f"{VERDICTS[diff.verdict].capitalize()}.", ""]
@@ -45,7 +45,7 @@ def render(diff: ModelDiff, *, every: bool = False) -> str:
 
 
 def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
-    """Return the first hunks, up to `MAX_CHARACTERS`, and the number of hunks left out."""
+    """Return the hunks that fit into `MAX_CHARACTERS`, in order, and the number left out."""
     parts: list[str] = []
     size = 0
     left_out = 0
@@ -53,10 +53,11 @@ def _body(diff: ModelDiff, *, every: bool) -> tuple[str, int]:
         # GitHub highlights lines that begin with `!` as changes.
         lines = [line._replace(mark="!") if line.mark == "~" else line for line in hunk.lines]
         text = "\n".join([line.content() for line in lines])
-        size += len(text) + 1
-        if size > MAX_CHARACTERS:
+        length = len(text) + 1
+        if size + length > MAX_CHARACTERS:
             left_out += 1
         else:
+            size += length
             parts.append(text)
     return "\n".join(parts), left_out
 
