@@ -29,7 +29,9 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
         yield
     except OSError as error:
         code = "cannot-read" if verb == "read" else "cannot-write"
-        raise CommandError(code, f"cannot {verb} {name}: {reason_of(error)}") from None
+        is_directory = verb == "read" and isinstance(error, IsADirectoryError)
+        help = "name the files in this directory" if is_directory else None
+        raise CommandError(code, f"cannot {verb} {name}: {reason_of(error)}", help) from None
 
 
 @contextlib.contextmanager
