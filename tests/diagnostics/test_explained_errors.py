@@ -144,6 +144,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         value("  float[2, 2] w = {{1, 2}, {3, 4}},"), [(4, 20)],
         "the rows of a tensor must be in square brackets", "write `[…]`",
     ),
+    "complex elements as pairs": (
+        value("  complex64[2] w = [(1, 2), (3, 4)],"), [(4, 21)],
+        "a complex element must not be a pair of numbers", "write it like `1.0+2.0j`",
+    ),
     "a boolean before a number without a digit": (
         node("  u = Op <a = True, b = .5> (t)"), [(4, 15), (4, 25)], "`True` is not a value",
         "write `1`",

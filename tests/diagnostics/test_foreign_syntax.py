@@ -173,6 +173,13 @@ STATEMENTS = [
     ("tensor<1x3xf32> b = Relu (x)", "unknown-type", "tensor<1x3xf32>", "float[1, 3] b = Relu (x)"),
     ("tensor(float)[3] b = Relu (x)", "unknown-type", "tensor(float)[3]", "float[3] b = Relu (x)"),
     ("tensor(float) b = Relu (x)", "unknown-type", "tensor(float)", "float b = Relu (x)"),
+    ("tensor(float[3]) b = Relu (x)", "unknown-type", "tensor(float[3])", "float[3] b = Relu (x)"),
+    (
+        "b = Constant <value = tensor(int64[2]) [1, 2]> ()",
+        "unknown-type",
+        "tensor(int64[2])",
+        "b = Constant <value = int64[2] [1, 2]> ()",
+    ),
     (
         "tensor<float, [3]> b = Relu (x)",
         "unknown-type",

@@ -87,7 +87,7 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose rows of a tensor in wrong brackets: `((1, 2), (3, 4))`, `{{1, 2}, {3, 4}}`."""
+    """Diagnose rows of a tensor in wrong brackets, `((1, 2), (3, 4))`, and complex pairs."""
     done, token = context.done, context.token
     first = next((i for i in range(len(done) - 1, 0, -1) if done[i - 1] == "="), len(done))
     start = token if first == len(done) and done[-1:] == ["="] else None
@@ -106,9 +106,16 @@ def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     span = Span(start.at, item.end)
-    if rows < 3 or not _ROWS.fullmatch(context.text, *span):
+    is_vector = any(word.startswith("complex") and "," not in word for word in done)
+    are_pairs = is_vector and rows > 1 and "j" not in context.text[slice(*span)]
+    if (rows < 3 and not are_pairs) or not _ROWS.fullmatch(context.text, *span):
         return
     edits = (Edit(span, context.text[slice(*span)].translate(_TO_BRACKETS)),)
+    if are_pairs:
+        message = "a complex element must not be a pair of numbers"
+        help = "write it like `1.0+2.0j`"
+        yield Diagnosis("wrong-mark", message, token.span, edits, help=help)
+        return
     message, title = "the rows of a tensor must be in square brackets", "write `[…]`"
     yield Diagnosis("wrong-mark", message, token.span, edits, title)
 

@@ -54,11 +54,11 @@ _OTHER_FORMATS = (
     ),
 )
 TENSOR_TYPE = re.compile(
-    r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*)\)"
+    r"[Tt]ensor *(?:\((?P<onnx>[a-z][a-z0-9]*(?:\[[^]\n]*\])?)\)"
     r"|<(?P<sizes>(?:(?:[0-9?]+|[A-Z]\w*?)x)*)(?P<mlir>[A-Za-z]\w*)(?:, *(?P<list>\[[^]\n]*\]))?>)"
     r"(?P<dims>\[[^]\n]*\])?"
 )
-"""Matches `tensor<2x3xf32>`, `tensor<float, [2, 3]>`, `tensor(float)` and `tensor(float)[2, 3]`."""
+"""Matches `tensor<2x3xf32>`, `tensor<float, [2]>`, `tensor(float)[2]` and `tensor(float[2])`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
 _VECTOR = re.compile(r"(?:std::)?vector<(\w+)>")
 _MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
