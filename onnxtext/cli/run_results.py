@@ -98,9 +98,10 @@ def differences_as_text(differences: list[ValueDifference], first: str, second: 
     lines += _rows("outputs", outputs)
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
-        shown = f"the {_MAX_ROWS} largest" if len(inner) > _MAX_ROWS else "the largest"
-        title = f"inner values that differ: {len(inner)}, {shown} differences first"
-        lines += _rows(title, inner[:_MAX_ROWS])
+        shown = "the largest differences first"
+        if len(inner) > _MAX_ROWS:
+            shown = f"the {_MAX_ROWS} with the largest differences"
+        lines += _rows(f"inner values that differ: {len(inner)}, {shown}", inner[:_MAX_ROWS])
         earliest = next(difference for difference in differences if difference.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(escape_controls, lines))

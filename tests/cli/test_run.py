@@ -97,7 +97,7 @@ def test_results_say_how_many_lines_and_values_are_left_out() -> None:
         for n in range(30)
     ]
     table = differences_as_text(values, "a", "b").splitlines()
-    assert "inner values that differ: 30, the 20 largest differences first:" in table
+    assert "inner values that differ: 30, the 20 with the largest differences:" in table
     assert len([line for line in table if line.startswith("  v")]) == 20
 
 
