@@ -296,8 +296,8 @@ def check(
             or a path is one file.
 
     Returns:
-        All findings, including syntax errors, in the order of the text or of the model. A valid
-        model has no finding of severity `error`.
+        The findings, including syntax errors, in the order of the text or of the model; parsing
+        stops after 100 errors. A valid model has no finding of severity `error`.
 
     Raises:
         OnnxTextError: a schema file has errors.

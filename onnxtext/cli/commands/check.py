@@ -185,8 +185,9 @@ def command(
 ) -> None:
     """Check models against the rules of the ONNX IR.
 
-    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. All findings are
-    reported in one run, with their places, on standard error.
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - is standard input. One run reports
+    the findings of all rules, with their places, on standard error; --max-findings limits their
+    number.
     """
     target = _target(files, output, force=force) if infer or output or force else None
     if target is not None and (not (infer or targets) or fix):

@@ -193,7 +193,7 @@ def list_(domain: str | None, files: tuple[str, ...], reporter: Reporter) -> Non
 @_schemas_option
 @reporting_options
 def show(operator: str, files: tuple[str, ...], reporter: Reporter) -> None:
-    """Show the signatures of an OPERATOR, such as com.microsoft.FusedMatMul."""
+    """Show the versions of an OPERATOR, such as com.microsoft.FusedMatMul, oldest first."""
     with reporter.reporting("onnxtext"):
         from onnxtext.printer.schemas import signature_text
         from onnxtext.schemas.convert_schemas import convert_schema
