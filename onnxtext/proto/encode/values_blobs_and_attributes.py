@@ -28,7 +28,9 @@ from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_vari
 _A = ast.AttributeType
 
 _SMALL = 4096
-"""Maximum size of cached attributes and messages, in bytes; maximum number of the messages."""
+"""Maximum size of cached attributes and messages, in bytes."""
+_MAX_FINISHED = 4096
+"""Maximum number of cached messages."""
 _SHAPE_LIMIT = 8 << 16
 """Size in bits (64 KiB); larger tensors cannot be shapes, so type inference can omit them."""
 
@@ -392,6 +394,6 @@ class ValueLowering(RepetitionLowering, ABC):
         if known is not None:
             return known[0]
         result = finish_message(message, data, extra or (), decorators, offset)
-        if key and len(self._finished) < _SMALL:
+        if key and len(self._finished) < _MAX_FINISHED:
             self._finished[key] = (result, decorators)
         return result
