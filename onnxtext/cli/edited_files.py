@@ -86,7 +86,7 @@ def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
 
 
 def replace_edited(path: Path, new: bytes, old: bytes) -> None:
-    """Replace a file by its edited content, unless it has changed since its content was read.
+    """Replace a file by its edited content, unless the file has changed since it was read.
 
     Raises:
         CommandError: the file has changed, or cannot be written.

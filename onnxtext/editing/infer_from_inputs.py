@@ -34,8 +34,8 @@ class InferredShapes:
         subject: a copy of the model without its other declared shapes.
         inference: the results of shape inference on the copy.
         originals: maps the `id()` of the copy of a statement to the original statement.
-        shapes: the inferred shape of each value of known rank. A value in a function is missing
-            unless it has the same shape in all calls.
+        shapes: the inferred shape of each value of known rank. A value in a function is included
+            only if it has the same shape in all calls.
         numbers: maps `id(scope)` to the 0-based index of its graph in the order of `walk_graphs`.
     """
 

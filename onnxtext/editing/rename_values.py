@@ -14,9 +14,9 @@ from onnxtext.editing.errors import check_name, refused_edit_error, unknown_name
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     """Rename a value in the whole model, or the label of a node.
 
-    A value of the main graph takes precedence. Otherwise, the value is renamed in all nested graphs
-    and functions that define it. If no graph or function defines it, nodes with the label `old` get
-    the new label.
+    If the main graph does not define the value, it is renamed in all nested graphs and functions
+    that define it. If no graph or function defines it, nodes with the label `old` get the new
+    label.
 
     Args:
         model: the syntax tree; changed in place.

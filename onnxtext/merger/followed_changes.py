@@ -287,9 +287,10 @@ def _interface(*scopes: Scope) -> set[str]:
 def _fits(mapping: Mapped, before: set[str], used: set[str], interface: set[str]) -> bool:
     """Whether all renames of a side can be applied to the other side.
 
-    The other side must use all old names, and no new name that the base lacks. `before` are the
-    names in the base, `used` the names in the other side. Names may be swapped, except names in
-    `interface`.
+    The other side must use all the old names. It may use a new name only if the base has this name,
+    too. A rename to a name of the base, as in a swap, must not involve names in `interface`.
+
+    `before` are the names in the base, `used` those in the other side.
     """
     reused = {name for name in mapping.values() if name in before}
     fresh = {name for name in mapping.values() if name not in before}

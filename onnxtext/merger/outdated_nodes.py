@@ -24,9 +24,9 @@ _MAIN = ("", "", "")
 def find_outdated_nodes(subject: CheckedModel, sides: Sequence[Model]) -> Iterator[Finding]:
     """Find nodes that fit the operator set version of one side, but not the version of the other.
 
-    A version fits unless it rejects the node's attributes or number of inputs or outputs, or
-    changes the default of an attribute that the node omits. Nodes that are also outdated on the
-    other side, before the merge, are not reported.
+    A version does not fit if it lacks the operator, rejects the node's attributes or number of
+    inputs or outputs, or changes the default of an attribute that the node omits. Nodes that are
+    also outdated on the other side, before the merge, are not reported.
     """
     assert subject.model is not None
     merged, *before = [_bodies(model) for model in (subject.model, *sides)]

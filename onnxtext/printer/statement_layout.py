@@ -65,9 +65,9 @@ def node_lines(
 ) -> str:
     """Return the text of a node, on one line if it fits.
 
-    Otherwise, attributes of more than `ATTRIBUTE_WIDTH` columns follow the inputs, one per line. If
-    the line is still too long, each input has its own line. If the operator does not fit after the
-    outputs, each output has its own line, and the next line begins with the `=`.
+    If it does not fit, attributes of more than `ATTRIBUTE_WIDTH` columns follow the inputs, one per
+    line. If the line is still too long, each input has its own line. If the operator does not fit
+    after the outputs, each output has its own line, and the next line begins with the `=`.
 
     Args:
         parts: the texts of the node.

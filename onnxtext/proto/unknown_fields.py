@@ -61,19 +61,19 @@ def parse_integer(text: str, low: int, high: int) -> int:
 
 
 def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int = 0) -> bytes:
-    """Encode a field whose key is a number: no field of the schema has its number and wire type.
+    """Encode a field whose key is a number; the schema must not know the field (see `is_known`).
 
     Args:
         spec: the type of the message that contains the field.
         number: the field's number.
         value: the field's value.
-        depth: the number of records that enclose the message. If it is at least `MAX_RECORD_DEPTH`,
-            `number` may also be the number of a schema field: texts write a message field at this
-            depth as its number and raw bytes, not as its name and a record.
+        depth: the number of records that enclose the message. At `MAX_RECORD_DEPTH` or more, the
+            schema may know the field: texts write a message field at this depth as its number and
+            raw bytes, not as its name and a record.
 
     Raises:
-        RecordError: the schema has this field with this wire type, the number is invalid, or the
-            value is out of range or gives no wire type.
+        RecordError: the schema knows the field, the number is invalid, or the value is out of range
+            or gives no wire type.
     """
     data = lower_numbered(number, value)
     field = spec.by_number.get(number)

@@ -15,21 +15,21 @@ from onnxtext.merger.texts.text_parts import Item, TextPart
 def arrange(
     theirs: Sequence[Item], edited: Mapping[int, int], places: Mapping[int, int]
 ) -> tuple[set[int], dict[int, list[int]]]:
-    """Find the items of a list in a text to move, and the items to insert.
+    """Find the items that an edit moves in the list of a text, and those that it inserts.
 
-    There are three lists: the list in the text, the printed list before the edit, and `theirs`, the
-    printed list after the edit.
+    There are three lists: the list in the text, the list printed before the edit, and `theirs`, the
+    list printed after the edit.
 
     Args:
-        theirs: the items after the edit.
-        edited: maps indices before the edit to indices in `theirs`.
-        places: maps indices in `theirs` to indices in the text. An item that is in neither `edited`
-            nor `places` is new. An item that is only in `edited` is ignored: the text lacks it.
+        theirs: the items printed after the edit.
+        edited: maps indices in the list printed before the edit to indices in `theirs`.
+        places: maps indices in `theirs` to indices in the text. An item of `theirs` is new if
+            neither map has it. It is ignored if only `edited` has it: the text lacks it.
 
     Returns:
-        (moved, inserted). `moved` has the indices in the text of the items to move. `inserted` maps
-        the index in the text of an item (-1: the start of the list) to the indices in `theirs` of
-        the new and moved items to insert behind it.
+        (moved, inserted). `moved` are the items to move, as indices in the text. `inserted` maps an
+        index in the text to the new and moved items to insert behind it, as indices in `theirs`; -1
+        is the start of the list.
     """
     order = _new_order(_groups(theirs, edited, places), places)
     ranks = {index: rank for rank, index in enumerate(order)}

@@ -35,8 +35,8 @@ def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[st
         `verdict`: a summary, such as `the models differ`.
         `hunks`: one object for each difference, or for each group of similar differences. Its
         fields are `title`; `lines`, which are (mark, text) pairs (`differ.render.hunks.DiffLine`);
-        and `places`, the position of each occurrence: (index in `old.lines`, index in `new.lines`).
-        An index is -1 if the difference has no line in this text.
+        and `places`, the positions of up to `_MAX_PLACES` occurrences: (index in `old.lines`, index
+        in `new.lines`). An index is -1 if the difference has no line in this text.
     """
     items = {item.key: item for item in diff.items}
     changes = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Embed and externalize ONNX external data (`TensorProto.external_data` in `onnx.proto`).
 
-A reference has these keys: `location`, a path relative to the model's file; `offset` and `length`,
-decimal numbers of bytes; and `checksum`, the SHA-1 of the whole file.
+A reference has the key `location`, a path relative to the model's file. It may have the keys
+`offset` and `length`, decimal numbers of bytes, and `checksum`, the SHA-1 of the whole file.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class StoreReferences:
         texts: the number of searched files that reference the store or have the suffix of a text.
         users: maps the digest of each blob to the texts that reference it.
         orphaned: the digests of the blobs that no text references.
-        leftovers: the temporary files that killed processes left in the store.
+        leftovers: the temporary files in the store, of killed and running processes.
     """
 
     store: Store

@@ -179,9 +179,8 @@ def decorator_of(
     """Return the decorator for a list order.
 
     Args:
-        order: the arguments.
-        names: the names in the order in which `without: […]` must list them. Names that are not in
-            `order.without` are ignored.
+        order: the arguments of the decorator.
+        names: all names in `order.without`, in the order to print them; other names are ignored.
         decorator: the name of the decorator.
     """
     fields = [Field(None, to_bytes(i) if isinstance(i, str) else i) for i in order.items]

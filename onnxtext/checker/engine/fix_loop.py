@@ -164,7 +164,7 @@ def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     """Yield the lists of findings to try to repair together.
 
     The first list is `repairable`. If some of its repairs may be wrong (`_UNCERTAIN`), the second
-    list lacks these, and each further list has one of them.
+    list lacks these, and each further list has one of the first `_MAX_UNCERTAIN` of them.
     """
     yield repairable
     uncertain = [item for item in repairable if _is_kind(item, _UNCERTAIN)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Define one step of the explanation of a size: of a dimension, rank or tensor element."""
+"""Define one step of the explanation of a size (a dimension, rank or tensor element)."""
 
 from __future__ import annotations
 

@@ -122,8 +122,8 @@ def _untyped_reference(subject: CheckedModel, name: str, parameter: str, place: 
 def _type_of(subject: CheckedModel, name: str, parameter: str, node: Node) -> str | None:
     """Return the name of the type that a reference should have, such as `float`; None if unknown.
 
-    Use the first known type: of the attribute `name` in the operator's schema, of `name` in the
-    called function, of `parameter` in the enclosing function.
+    Return the first known type of: the attribute `name` in the operator's schema, the attribute
+    `name` of the called function, the attribute `parameter` of the enclosing function.
     """
     scope, target = _nodes_of_functions(subject).get(id(node), (None, None))
     if type(target) is Signature and name in target.attributes:

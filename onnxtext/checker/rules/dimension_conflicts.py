@@ -139,10 +139,10 @@ def _forced_size(
 
 
 def _severity(place: Place, name: str, trace: SymbolTrace) -> Severity | None:
-    """Return `info` if the size follows from the types of inputs alone.
+    """Return `info` if the size follows from the types of inputs alone; otherwise None.
 
-    A user of the model sees these types, so the finding is no warning. Otherwise, return None: the
-    finding has the severity of its rule.
+    Users of the model see the types of its inputs, so they need no warning about such a size. None
+    means that the finding has the severity of its rule.
     """
     return "info" if trace.follows_from_inputs(place, name) else None
 

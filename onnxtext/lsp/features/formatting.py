@@ -29,8 +29,9 @@ async def part(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the lines of a range.
 
-    In a text with syntax errors, only one-line nodes are formatted. Return None if these edits
-    alone would change the syntax tree or the comments, or if the text changes meanwhile.
+    In a text with syntax errors, only one-line nodes are formatted. In other texts, return None if
+    the edits in the range, without the other edits, would change the syntax tree or the comments.
+    Return None, too, if such a text changes meanwhile.
     """
     return await _format(document, document.version.lines.span(params.range))
 
@@ -73,8 +74,8 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
     text; None to parse it.
 
     Returns:
-        The edits; None if the text has errors, or if the edits in `span` alone would change the
-        syntax tree or the comments.
+        The edits; None if the text has errors, or if the edits in `span`, without the others, would
+        change the syntax tree or the comments.
     """
     from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_text import format_source

@@ -42,9 +42,10 @@ class ItemOrders:
 
         Args:
             matched_items: the items of the merge.
-            strict: whether the order has a meaning, as in a list of inputs. If True, the changes
-                are compatible only if every two items can be in the order of the side that changed
-                it, and no side added items before a shared item while the other side moved items.
+            strict: whether the order has a meaning, as in a list of inputs. If so, the changes are
+                compatible only if two conditions hold: every two items can be in the order of the
+                side that changed it, and no side added items before a shared item while the other
+                side moved items.
             theirs_first: whether the order of theirs wins if the sides contradict each other.
 
         Returns:

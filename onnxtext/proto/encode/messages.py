@@ -116,7 +116,11 @@ class Lowering(ValueLowering):
             raise _order_error(error, graph.at) from None
 
     def listed_infos(self, graph: ast.Graph) -> Iterator[ast.ValueInfo]:
-        """Yield the `value_info` list of a graph, in the order that SPEC 10 defines."""
+        """Yield the `value_info` list of a graph, in the order that SPEC 10 defines.
+
+        Raises:
+            LowerError: `@value_info` is invalid, or a value has metadata, but no declared type.
+        """
         metadata = dict(graph.value_metadata)
         try:
             order = list_order.order_of(graph)

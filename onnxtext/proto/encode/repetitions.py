@@ -22,7 +22,7 @@ class RepetitionLowering:
     _unrepeated = 1 << 20
 
     def repeat(self, field: bytes, times: int) -> bytes:
-        """Return the encoded field of an item, repeated `times` times; b"" if `beyond` omits it.
+        """Return the encoded field of an item, repeated `times` times; b"" if it is left out.
 
         Raises:
             LowerError: there are too many repetitions, and `many_repetitions` is `reject`.

@@ -2,7 +2,7 @@
 """Convert the grammar to plain tables: terminals, rules, and the LALR automaton built by Lark.
 
 Only this module uses Lark. It reads Lark's `ParseTable`, `Rule` and patterns of terminals. Their
-API is not public, so pyproject.toml pins the version of Lark, and tests check this module.
+API is not public, so pyproject.toml limits the version of Lark, and tests check this module.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class Recovery:
     def _apply(
         self, diagnosis: Diagnosis, context: ErrorContext, position: int, cascade: bool
     ) -> int | None:
-        """Report an error unless it is a `cascade`, and parse its statement again, with the edits.
+        """Parse the statement of an error again, with the edits; report the error if not `cascade`.
 
         `position` is the stack index at which the statement begins.
 

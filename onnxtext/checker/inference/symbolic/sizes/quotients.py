@@ -137,7 +137,7 @@ def quotient_rounded_up(left: Extent, right: Extent) -> Extent:
 
 
 def opaque_size(kind: str, parts: tuple[int | SymbolicSize, ...]) -> Extent:
-    """Return an unsimplified size: one `SizeTerm` of this kind, which has these parts.
+    """Return an unsimplified size: a single `SizeTerm` with the given kind and parts.
 
     Return None if the `SizeTerm` would contain too many symbols and other `SizeTerm`s.
     """
