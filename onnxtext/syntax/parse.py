@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.select_core import core
+from onnxtext.select_core import Core, core
 from onnxtext.source import Source, Span
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS, SemanticError
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected
@@ -55,7 +55,7 @@ def try_function(source: Source) -> Fragment | None:
         return None
     with paused_collector():
         try:
-            fragment: Fragment = _parser_class()(source.text, "function_fragment").parse()
+            fragment: Fragment = _parser_class(core())(source.text, "function_fragment").parse()
         except (Unexpected, SemanticError):
             return None
     return fragment
@@ -114,7 +114,7 @@ def _parse(
     broken = None if source.text.isascii() else check_characters(source)
     if broken is not None:
         return None, (broken,)
-    parser = _parser_class()(source.text, start)
+    parser = _parser_class(core())(source.text, start)
     errors: list[SemanticError] = []
     parser.machine.semantic_errors = errors
     parser.machine.max_errors = max_errors
@@ -173,9 +173,9 @@ def _make_recovery(parser: Parser, source: Source, errors: list[SemanticError]) 
 
 
 @cache  # an import statement takes longer than parsing a token
-def _parser_class() -> type[Parser]:
-    """Return the `Parser` class of the selected core, native or Python (see `core()`)."""
-    if core() == "python":
+def _parser_class(chosen: Core) -> type[Parser]:
+    """Return the `Parser` class of a core."""
+    if chosen == "python":
         return Parser
     from onnxtext.syntax.parser.native import CoreParser
 

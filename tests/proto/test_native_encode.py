@@ -41,6 +41,7 @@ from onnxtext.proto.encode.lower import (
     lower_guarded,
     lower_without_weights,
 )
+from onnxtext.proto.encode.messages import Lowering
 from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment, parse_model
@@ -124,6 +125,21 @@ def assert_same_bytes(model: Model) -> None:
     native = [outcome(task) for task in tasks]
     with using("python", lower):
         assert [outcome(task) for task in tasks] == native
+
+
+def test_each_core_encodes_with_its_own_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onnxtext.proto.encode.native import CoreLowering
+
+    made: list[type] = []
+    start = Lowering.__init__
+
+    def record(self: Lowering, *args: Any, **options: Any) -> None:
+        made.append(type(self))
+        start(self, *args, **options)
+
+    monkeypatch.setattr(Lowering, "__init__", record)
+    assert_same_bytes(parse_model(Source("g () => () {}")))
+    assert made == [CoreLowering, CoreLowering, Lowering, Lowering]
 
 
 def statements(owner: Graph | Function) -> Iterator[Any]:

@@ -24,6 +24,7 @@ from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.parse import parse_model
+from onnxtext.syntax.parser.parser import Parser
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.parse_literals import parse_typed
@@ -35,6 +36,21 @@ from tests.syntax.texts import official_texts, texts
 from tests.tensor.raw import parse_raw
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
+
+
+def test_each_core_parses_with_its_own_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onnxtext.syntax.parser.native import CoreParser
+
+    made: list[type] = []
+    start = Parser.__init__
+
+    def record(self: Parser, text: str, rule: str) -> None:
+        made.append(type(self))
+        start(self, text, rule)
+
+    monkeypatch.setattr(Parser, "__init__", record)
+    assert_same_in_both("g () => () {}")
+    assert made == [Parser, CoreParser]
 
 
 # ---- Tokens -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Literal
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Record
@@ -20,7 +21,7 @@ from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.select_core import core
+from onnxtext.select_core import Core, core
 from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece, delimited
 
@@ -98,16 +99,16 @@ def lower_guarded(
     except RecordError as error:
         raise LowerError.of_record(error, 0) from None
     options = (defaults, model.resources, blob_source, verified, guard)
-    lowering = lowering_class()(*options)
-    if omit_repetitions:
-        lowering.many_repetitions = "omit"
+    many_repetitions: Literal["write", "omit"] = "omit" if omit_repetitions else "write"
+    lowering = lowering_class(core())(*options)
+    lowering.many_repetitions = many_repetitions
     try:
         pieces = lowering.model(model)
     except LowerError:
         if core() == "python":
             raise
-        before, lowering = lowering, Lowering(*options)
-        lowering.many_repetitions = before.many_repetitions
+        lowering = Lowering(*options)
+        lowering.many_repetitions = many_repetitions
         pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
@@ -115,9 +116,9 @@ def lower_guarded(
 
 
 @cache
-def lowering_class() -> type[Lowering]:
-    """Return the `Lowering` class of the selected core, native or Python (see `core()`)."""
-    if core() == "python":
+def lowering_class(chosen: Core) -> type[Lowering]:
+    """Return the `Lowering` class of a core."""
+    if chosen == "python":
         return Lowering
     from onnxtext.proto.encode.native import CoreLowering
 
@@ -145,7 +146,7 @@ def lower_without_weights(
         defaults = PresenceDefaults(model.presence)
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
-    lowering = lowering_class()(defaults, model.resources, blob_source, omit_weights=True)
+    lowering = lowering_class(core())(defaults, model.resources, blob_source, omit_weights=True)
     if reject_repetitions:
         lowering.many_repetitions = "reject"
     return b"".join(lowering.model(model))
@@ -176,7 +177,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
     try:
         if isinstance(fragment.item, Record):
             return lower_record(message_spec(message), fragment.item)
-        lowering = lowering_class()(PresenceDefaults(fragment.presence))
+        lowering = lowering_class(core())(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
     return lower_item(lowering, fragment)
