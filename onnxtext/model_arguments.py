@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.io.files import read_input
 from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
-from onnxtext.source import FILE_NAME
 from onnxtext.wire.writer import LENGTH, delimited, tag
 
 if TYPE_CHECKING:
@@ -114,6 +114,10 @@ def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item
     return result
 
 
+_FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
+"""Matches file names. It cannot match a valid text, which has one of the excluded characters."""
+
+
 def read_model_argument(source: object, name: str | None = None) -> ModelArgument:
     """Read a model, or a part of one, from any form that the public functions accept.
 
@@ -130,7 +134,7 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
     """
     match source:
         case str():
-            if FILE_NAME.fullmatch(source):
+            if _FILE_NAME.fullmatch(source):
                 raise TypeError(
                     "this string looks like a file name, but a str is read as a text: pass "
                     f"pathlib.Path({source!r}) to read the file"

@@ -24,9 +24,6 @@ COMMENT = r"#[^\n]*"
 STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
 """Finds the string literals and comments of a text; it skips a quote that is never closed."""
 
-FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
-"""Matches file names. It cannot match a valid text, which has one of the excluded characters."""
-
 SECTIONS = (
     "metadata",
     "quantization",
@@ -70,7 +67,12 @@ class Source:
     _line_starts: list[int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, text: str, name: str = "<string>") -> None:
-        """Convert the text to `str` if its class is a subclass, which the native core rejects."""
+        """Create a source.
+
+        Args:
+            text: the whole text; a subclass of `str`, which the native core rejects, is converted.
+            name: a file name, or a placeholder.
+        """
         self.text = text if type(text) is str else str.__str__(text)
         self.name = name
         self._line_starts = []

@@ -321,16 +321,44 @@ def test_arguments_that_are_not_texts_are_named() -> None:
 
 
 def test_names_of_files_are_not_texts() -> None:
-    for name in ("m.onnxtxt", "/a b/m.onnx", "..\\m.onnxtext\n"):
+    for name in ("m.onnxtxt", "/a/m.onnx", "..\\m.onnxtext\n", "C:\\m.onnx"):
         for function in (onnxtext.parse, onnxtext.format_text, onnxtext.to_binary, onnxtext.loads):
             with pytest.raises(OnnxTextError) as caught:
                 function(name)
             (diagnostic,) = caught.value.diagnostics
             assert diagnostic.message == "this is the name of a file, not a text"
+            assert diagnostic.help == "read the file"
     with pytest.raises(TypeError, match="Path: read the file"):
         onnxtext.parse(Path("m.onnxtxt"))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="expected the bytes of a binary model, not"):
         editing.apply(Path("m.onnxtxt"), lambda tree: None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# converted from m.onnx", "the text contains only comments"),
+        ('path = "m.onnx', None),
+        ("y = Relu x # m.onnx", None),
+        ("// m.onnx", None),
+        ("see m.onnx", None),
+    ],
+)
+def test_texts_that_end_like_a_file_name_are_no_file_names(text: str, message: str | None) -> None:
+    with pytest.raises(OnnxTextError) as caught:
+        onnxtext.parse(text)
+    found = caught.value.diagnostics[0].message
+    assert "name of a file" not in found
+    assert message is None or message in found
+
+
+@pytest.mark.parametrize("text", ["m.onnx", "path = m.onnx"])
+def test_a_fragment_is_no_file_name(text: str) -> None:
+    tree = onnxtext.parse("g (float x) => (float y) { y = my.F (x) }")
+    with pytest.raises(OnnxTextError) as caught:
+        editing.set_attribute(tree, "y", text)
+    assert "name of a file" not in str(caught.value)
+    assert ("needs quotes" in str(caught.value)) == ("=" in text)
 
 
 def test_texts_may_have_a_subclass_of_str() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace as replace_fields
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import FILE_NAME, SECTIONS, Span
+from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
@@ -232,15 +232,15 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-_MAX_FILE_NAME = 4096
-"""Maximum number of characters of a file name."""
+_FILE_NAME = re.compile(r"""(?:[A-Za-z]:)?[^\s{}<>()"#=:,]{1,4096}\.(?:onnx|onnxtxt|onnxtext)\s*""")
 
 
 def file_name(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the name of a file in place of the text in it."""
-    end = len(context.text)
-    if end <= _MAX_FILE_NAME and FILE_NAME.fullmatch(context.text.rstrip()):
-        message, help = "this is the name of a file, not a text", "read the text from the file"
+    """Diagnose the name of a file in place of the text of a model."""
+    is_model = context.region.states[0] == context.automaton.starts["model"]
+    if is_model and _FILE_NAME.fullmatch(context.text):
+        end = len(context.text)
+        message, help = "this is the name of a file, not a text", "read the file"
         yield Diagnosis("syntax-error", message, Span(0, end), help=help, skip_to=end + 1)
 
 
