@@ -26,11 +26,11 @@ def read_arrays(text: str) -> np.ndarray[Any, Any] | list[np.ndarray[Any, Any]]:
     except CommandError:
         try:
             items = json.loads(text)
-        except (ValueError, RecursionError):
-            items = None
-        if not isinstance(items, list):
-            raise
-        return [read_array(json.dumps(item)) for item in items]
+            if isinstance(items, list):
+                return [read_array(json.dumps([item]))[0, ...] for item in items]
+        except (CommandError, ValueError, RecursionError):
+            pass
+        raise
 
 
 def read_array(text: str) -> np.ndarray[Any, Any]:

@@ -63,17 +63,19 @@ def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(session.output_names, outputs, strict=True))
 
 
+NO_OVERLOADS = "overloads of functions are not supported"
+
+
 def _reject_overloads(session: Any) -> None:
     """Raise an error if the session has dropped overloads of functions: it would call wrong ones.
 
     onnx's reference implementation keeps one function for each domain and name, the last one.
     """
-    functions = session.proto_.functions
-    if len(session.functions_) == len(functions):
-        return
-    names = [f"{function.domain}.{function.name}" for function in functions]
+    keys = {(item.domain, item.name, item.overload) for item in session.proto_.functions}
+    names = [f"{domain}.{name}" for domain, name, _ in keys]
     overloaded = sorted({name for name in names if names.count(name) > 1})
-    raise NotImplementedError(f"overloads of functions are not supported: {', '.join(overloaded)}")
+    if overloaded:
+        raise NotImplementedError(f"{NO_OVERLOADS}: {', '.join(overloaded)}")
 
 
 def _run_onnxruntime(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:

@@ -127,6 +127,7 @@ def run_model(
         raise ValueError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if importlib.util.find_spec(engine) is None:
         raise run_error(f"{engine} is not installed", name, f"pip install {engine}")
+    from onnxtext.engines.child_main import NO_OVERLOADS
     from onnxtext.engines.value_files import read_values, write_values
 
     shown = "the model" if name == _NAMELESS else name
@@ -157,8 +158,7 @@ def run_model(
             ):
                 message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
                 raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
-            lacks_feature = engine == "onnx" and failure["type"] == "NotImplementedError"
-            advice = "try `--engine onnxruntime`" if lacks_feature else None
+            advice = "try `--engine onnxruntime`" if NO_OVERLOADS in message else None
             raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name, advice)
         if done.returncode:
             raise run_error(f"{engine} has crashed: {_crash_reason(done)}", name)

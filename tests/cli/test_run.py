@@ -80,7 +80,19 @@ def test_an_input_can_be_a_sequence_of_different_shapes() -> None:
     expected = "t: sequence of 2\n  t[0]: float[2]\n    [1. 2.]\n  t[1]: float[1]\n    [3.]\n"
     assert (done.status, done.out.decode()) == (0, expected)
     done = run("run", "-", "--input", 's=[[1, 2], "a"]', stdin=text)
-    assert "'\"a\"' is neither a number nor a list with rows of equal length" in done.err
+    assert "`s[1]` must have the shape [N]; the given array has []" in done.err
+    done = run("run", "-", "--input", "s=[[1, 2], null]", stdin=text)
+    assert "'[[1, 2], null]' is neither a number nor a list with rows of equal length" in done.err
+
+
+def test_an_input_can_be_a_sequence_of_strings_of_different_shapes() -> None:
+    text = (
+        b"<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        b"g (seq(string) s) => (seq(string) t) { t = Identity (s) }"
+    )
+    done = run("run", "-", "--input", 's=["a", ["b"]]', stdin=text)
+    expected = "t: sequence of 2\n  t[0]: string\n    'a'\n  t[1]: string[1]\n    ['b']\n"
+    assert (done.status, done.out.decode()) == (0, expected)
 
 
 def test_large_outputs_have_statistics(files: Path) -> None:

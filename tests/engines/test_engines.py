@@ -163,6 +163,28 @@ def test_overloads_are_not_run_by_the_reference_implementation() -> None:
     )
 
 
+@pytest.mark.parametrize("node", ["Foo (x)", "my.Foo (x)"])
+def test_no_other_engine_is_suggested_for_an_unknown_operator(node: str) -> None:
+    model = engines.load_model(
+        '<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>'
+        f"g (float x) => (float y) {{ y = {node} }}"
+    )
+    with pytest.raises(onnxtext.OnnxTextError, match="onnx cannot run the model") as error:
+        engines.run_model(model, {"x": np.float32(1)})
+    assert error.value.diagnostics[0].help is None
+
+
+def test_repeated_definitions_of_a_function_are_no_overloads() -> None:
+    model = engines.load_model(
+        """<onnxtext: 1, ir_version: 10, opset_import: ["my": 1]>
+        g (float x) => (float y) { y = my.F (x) }
+        <domain: "my", opset_import: [21]> F (x) => (y) { y = Neg (x) }
+        """
+    )
+    model.functions.append(model.functions[0])
+    assert engines.run_model(model, {"x": np.float32(1)})["y"] == -1
+
+
 def test_failures_of_engines_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     model = engines.load_model(TEXT.replace("Neg", "Nagg"))
     with pytest.raises(onnxtext.OnnxTextError, match=r"onnx cannot run the model: .*Nagg") as error:
