@@ -161,6 +161,10 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
         value = np.asarray(value)
     except ValueError:
         raise input_error(f"`{name}` must be a tensor, but its rows differ in length") from None
+    if value.dtype.kind == "O" and not value.shape:
+        item = value.item()
+        if not isinstance(item, int | float | str | bytes):
+            raise input_error(f"`{name}` must be a tensor, not {item.__class__.__name__}")
     return _cast_tensor(name, value, type)
 
 
@@ -178,9 +182,11 @@ def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
         ):
             raise _wrong_type(name, expected, value)
         return value.view(expected)
-    if expected == np.dtype(object):
-        return value.astype(str).astype(object)
     try:
+        if expected == np.dtype(object):
+            if value.dtype.kind == "S":
+                value = np.char.decode(value, "utf-8")
+            return value.astype(str).astype(object)
         with np.errstate(all="ignore"):
             result = value.astype(expected)
             back = result.astype(value.dtype)
@@ -209,9 +215,10 @@ def _is_integer(type: np.dtype[Any]) -> bool:
 
 
 def _wrong_type(name: str, expected: np.dtype[Any], array: NDArray[Any]) -> OnnxTextError:
+    wanted = "string" if expected == np.dtype(object) else expected.name
     if array.dtype.kind == "O":  # Python objects, such as integers that no element type can hold
-        return input_error(f"`{name}` must be {expected.name}, which cannot hold the given values")
-    return input_error(f"`{name}` must be {expected.name}; the given array is {array.dtype.name}")
+        return input_error(f"`{name}` must be {wanted}, which cannot hold the given values")
+    return input_error(f"`{name}` must be {wanted}; the given array is {array.dtype.name}")
 
 
 def _check_shape(name: str, shape: tuple[int, ...], type: onnx.TypeProto) -> None:

@@ -126,6 +126,24 @@ def test_inputs_are_converted_without_changing_their_values(
         engines.fill_inputs(model, {"x": array})
 
 
+@pytest.mark.parametrize("type", ["string[N]", "seq(string[N])"])
+def test_bytes_are_decoded_as_utf_8(type: str) -> None:
+    model = engines.load_model(f"g ({type} x) => ({type} y) {{ y = Identity (x) }}")
+    wrap = (lambda items: [items]) if type.startswith("seq") else (lambda items: items)
+    values = engines.fill_inputs(model, {"x": wrap(["é".encode()])})["x"]
+    assert np.array(values, object).ravel().tolist() == ["é"]
+    with pytest.raises(onnxtext.OnnxTextError, match=r"must be string; the given array is bytes"):
+        engines.fill_inputs(model, {"x": wrap([b"\xff"])})
+
+
+@pytest.mark.parametrize("type", ["float", "float[N]", "string", "string[N]"])
+def test_objects_that_are_no_arrays_are_rejected(type: str) -> None:
+    model = engines.load_model(f"g ({type} x) => ({type} y) {{ y = Identity (x) }}")
+    tensor = numpy_helper.from_array(np.ones(2, np.float32))
+    with pytest.raises(onnxtext.OnnxTextError, match="`x` must be a tensor, not TensorProto"):
+        engines.fill_inputs(model, {"x": tensor})
+
+
 SEQUENCE = """\
 <onnxtext: 1, ir_version: 10, opset_import: [21]>
 g (seq(float[N]) s, optional(float[N]) o) => (seq(float[N]) t) { t = SequenceInsert (s, o) }
