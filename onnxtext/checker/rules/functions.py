@@ -9,7 +9,12 @@ from itertools import pairwise
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, function_key
+from onnxtext.checker.context.checked_model import (
+    CheckedModel,
+    FunctionKey,
+    function_key,
+    operator_key,
+)
 from onnxtext.checker.context.cycles import find_cycles
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
@@ -87,7 +92,7 @@ def _calls(subject: CheckedModel) -> dict[FunctionKey, dict[FunctionKey, Node]]:
             continue
         key = function_key(scope.function)
         for node in scope.nodes:
-            called = plain_domain(node.domain), node.op_type, node.overload or ""
+            called = operator_key(node)
             if called in subject.functions:
                 calls[key].setdefault(called, node)
     return calls
@@ -154,8 +159,7 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
 def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:
     called_keys: set[FunctionKey] = set()
     if subject.active("function-unused"):
-        for _, node in subject.nodes():
-            called_keys.add((plain_domain(node.domain), node.op_type, node.overload or ""))
+        called_keys = {operator_key(node) for _, node in subject.nodes()}
     for scope, function in bodies:
         key = function_key(function)
         place = Place(scope.original, ("name",))
