@@ -207,7 +207,9 @@ F <alpha> (x) => (y) {
 """
 
 
-@pytest.mark.parametrize("wrong", [])
+@pytest.mark.parametrize(
+    "wrong", ["!alpha", "!@alpha", "@alpha?", "al@pha", '@alpha"', '@"alpha', "@@alpha", "${alpha}"]
+)
 def test_other_marks_at_a_reference(wrong: str) -> None:
     broken = FUNCTION.replace("@alpha", wrong)
     (error,) = syntax_errors(broken)
@@ -230,6 +232,14 @@ metadata {
 
 BLOB = 'blob"d42a95f9c764c226"'
 RESTORED = {
+    "a letter of a blob among attributes": (
+        node(f"  y = Op <a: ints = {{{BLOB}}}> (x)"), ("{blob", "{vlob"), (3, 22),
+        "expected `blob`, found `vlob`",
+    ),
+    "an extra letter of a blob of a tensor": (
+        value(f"int64[3] w = {{{BLOB}}},"), ("{blob", "{bklob"), (3, 17),
+        "expected `blob`, found `bklob`",
+    ),
     "a doubled question mark": (
         value('float["N", ?] w,'), ("?", "??"), (3, 15), "`?` is written twice",
     ),
@@ -248,6 +258,10 @@ RESTORED = {
     "a blank in a name that occurs again": (
         node("  result = Op (x)\n  y = Neg (result)"), ("(result", "(res ult"), (4, 12),
         "a blank in the word `result`",
+    ),
+    "a letter of a boolean": (
+        node("  y = Op <v = bool b = false> (x)"), ("false", "fasle"), (3, 24),
+        "`fasle` is not a boolean",
     ),
     "a bracket of a row with comments": (
         node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("5]],", "5],"), (6, 7),
@@ -309,7 +323,7 @@ def test_a_path_without_its_first_step_is_not_quoted() -> None:
     assert error.message == "expected a name, `:`, `{` or `[`, found `.`"
 
 
-@pytest.mark.parametrize("element", [])
+@pytest.mark.parametrize("element", ["x", "trie"])
 def test_a_word_that_is_no_boolean_needs_no_quotes(element: str) -> None:
     (error,) = syntax_errors(node(f"  y = Op <v = bool b = {element}> (x)"))
     assert (error.position, error.message) == ((3, 24), f"`{element}` is not a boolean")

@@ -28,6 +28,7 @@ NUMBERS = [
     (value("float w = -x"), (3, 13), "`-x` is not a number", None),
     (value("float[2] w = {1, ½}"), (3, 20), "`½` is not a number", None),
     (value("float[2] w = [1, 5%]"), (3, 20), "`5%` is not a number", None),
+    (node("  y = Op <a: float = x> (x)"), (3, 22), "`x` is not a number", None),
     (value("float w = 1e5.5"), (3, 13), "`1e5.5` is not a number", None),
 ]
 
@@ -175,6 +176,10 @@ UNMENDED = {
     "a function with a header and without inputs and outputs": (
         B + '<domain: "d", opset_import: [21]>\nf {\n  b = Relu (a)\n}\n', (6, 1),
         "the graph or function lacks its inputs and outputs",
+    ),
+    "a function with a header and without inputs": (
+        B + '<domain: "d", opset_import: [21]>\nf => (b) {\n  b = Relu (a)\n}\n', (6, 1),
+        "the function lacks its inputs",
     ),
     "a mark as the value of a key": (
         header("ir_version: :"), (2, 15), "expected a value, found `:`",

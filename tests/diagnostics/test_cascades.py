@@ -136,6 +136,11 @@ CASES = {
     ),
     "a header without brackets": (LONG_HEADER.format(",", ",", "")[2:-2] + G, 1, "wrong-mark"),
     "a header as assignments": ('ir_version = 10\nopset_import = ["": 21]\n' + G, 1, "wrong-mark"),
+    "a header after the graph": (
+        G + H + '\nmetadata {\n  graph { a: "b" }\n}\n',
+        4,
+        "misplaced-section",
+    ),
     "a header between graph and function": (
         G + H[:-2] + ', producer_name: "a">\nF (a) => (b) {\n  b = Relu (a)\n}\n',
         4,
@@ -206,6 +211,11 @@ CASES = {
     "the word function": (
         H + G + FUNCTION + "function F (a) => (b) {\n  b = Relu (a)\n}\n",
         7,
+        "foreign-word",
+    ),
+    "the word function before the header": (
+        H + G + FUNCTION.replace("<", "function <") + "F (a) => (b) {\n  b = Relu (a)\n}\n",
+        6,
         "foreign-word",
     ),
     "a missing comma in a header": (LONG_HEADER.format("", ",", "") + G, 2, "missing-comma"),
@@ -389,6 +399,11 @@ CASES = {
     "an attribute that ends before its type": (
         HEAD + "  c = Constant <value:\n" + NODE,
         3,
+        "incomplete-statement",
+    ),
+    "a node that ends before a list of inputs": (
+        HEAD + "  h = Relu (x)\n  y =\n    h,\n    x,\n  )\n}\n",
+        4,
         "incomplete-statement",
     ),
     "the head of a graph that ends in its inputs": (

@@ -7,8 +7,10 @@ import pytest
 
 from tests.diagnostics.found import syntax_errors
 from tests.diagnostics.test_typical_errors import (
+    BRANCHES,
     END,
     FUNCTION,
+    IF,
     G,
     H,
     key,
@@ -58,10 +60,21 @@ UNSAFE = {
         inputs("\n  float[N] x.\n  float[N] z"), "  float[N] x,",
     ),
     "a colon for a comma": (inputs("\n  float[N] x:\n  float[N] z"), "  float[N] x,"),
+    "a hyphen in the name of an attribute": (
+        node("  u = Conv <kernel-shape = [3, 3]> (x, t)"),
+        "  u = Conv <kernel_shape = [3, 3]> (x, t)",
+    ),
     "a surplus ] after a list": (value("  float[2] w = [1, 2]],"), "  float[2] w = [1, 2],"),
     "a surplus ] after the list of an attribute": (
         node("  u = Constant <value = float[2] [1, 2]]> ()"),
         "  u = Constant <value = float[2] [1, 2]> ()",
+    ),
+    "a row without [": (
+        value("  float[2, 1] w = [[1], 2]],"), "  float[2, 1] w = [[1], [2]],",
+    ),
+    "a misspelled blob": (
+        value('  float[2] w = bolb"af5570f5a1810b7a",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
     ),
     "a number in quotes": (
         value('  float[3] w = [0, 1, "0"],'), "  float[3] w = [0, 1, 0],",
@@ -71,14 +84,37 @@ UNSAFE = {
     ),
     "a letter for a digit": (value("  float[3] w = [0, 1, O],"), "  float[3] w = [0, 1, 0],"),
     "a letter in a number": (value("  float[2] w = [0.l25, 1],"), "  float[2] w = [0.125, 1],"),
+    "a blank in the name of an attribute": (
+        node("  u = Conv <kernel shape = [3, 3]> (x, t)"),
+        "  u = Conv <kernel_shape = [3, 3]> (x, t)",
+    ),
+    "a blank in a word": (
+        node("  u = Softmax <ax is = 1> (t)"), "  u = Softmax <axis = 1> (t)",
+    ),
+    "a boolean as a tensor": (
+        node("  u = Constant <value = true> ()"), "  u = Constant <value = bool(true)> ()",
+    ),
+    "an attribute with @": (
+        node("  u = Softmax <@axis = 1> (t)"), "  u = Softmax <axis = 1> (t)",
+    ),
     "a parameter without @": (
         reference("alpha: float = alpha"), "  b = Elu <alpha: float = @alpha> (a)",
+    ),
+    "a parameter with a dollar sign": (
+        reference("alpha: float = $alpha"), "  b = Elu <alpha: float = @alpha> (a)",
     ),
     "an equals sign between quoted inputs": (
         node('  u = Add ("x"= "t")'), '  u = Add ("x", "t")',
     ),
+    "brackets after a scalar type": (
+        inputs("float[N] x, bool() c"), "g (float[N] x, bool c) => (float[N] y) {",
+    ),
+    "a label after a type": (node("  float[2] [l] u = Abs (t)"), "  [l] float[2] u = Abs (t)"),
+    "a label after an output": (node("  u [l] = Abs (t)"), "  [l] u = Abs (t)"),
     "a label without [": (node("  l] u = Abs (t)"), "  [l] u = Abs (t)"),
     "a label in two pairs of brackets": (node("  [[l]] u = Abs (t)"), "  [l] u = Abs (t)"),
+    "a label in quotes": (node('  "l" float[2] u = Abs (t)'), '  ["l"] float[2] u = Abs (t)'),
+    "a label of two words": (node("  [a b] u = Abs (t)"), '  ["a b"] u = Abs (t)'),
     "the word initializer": (
         value("  initializer float[2] w = [1, 2],"), "  float[2] w = [1, 2],",
     ),
@@ -90,8 +126,19 @@ UNSAFE = {
     "the name of the main graph with a point": (
         f"{H}my.{G}{END}", '"my.g" (float[N] x) => (float[N] y) {',
     ),
+    "a path with slashes": (
+        f"{H}{IF}  y = If (c) <\n{BRANCHES}"
+        'metadata {\n  node y/then_branch/p {\n    k: "v"\n  }\n}\n',
+        "  node y.then_branch.p {",
+    ),
+    "dimensions with a multiplication sign": (
+        inputs("float[N] x, float[N\u00d73] z"), "g (float[N] x, float[N, 3] z) => (float[N] y) {",
+    ),
     "dimensions with x": (
         inputs("float[N] x, float[N x 3] z"), "g (float[N] x, float[N, 3] z) => (float[N] y) {",
+    ),
+    "dimensions with a colon": (
+        inputs("float[N] x, float[2:3] z"), "g (float[N] x, float[2, 3] z) => (float[N] y) {",
     ),
     "a minus sign for a bracket": (
         node("  u = Squeeze <axes = -3]> (t)"), "  u = Squeeze <axes = [-3]> (t)",
@@ -127,6 +174,12 @@ UNSAFE = {
     "a mark for a comma before a blank": (
         inputs("float[N] x, float[N/ 3] z"), 'g (float[N] x, float["N/ 3"] z) => (float[N] y) {',
     ),
+    "dimensions in wrong brackets that may be a number": (
+        node("  u = Constant <value = float<100>> ()"), "  u = Constant <value = float[100]> ()",
+    ),
+    "a list of dimensions in wrong brackets that may be numbers": (
+        node("  u = Op <a = [float<100>]> (x)"), "  u = Op <a = [float[100]]> (x)",
+    ),
     "bytes, which may have a sign": (
         inputs("float[N] x, byte[N] z"), "g (float[N] x, uint8[N] z) => (float[N] y) {",
     ),
@@ -139,8 +192,47 @@ SAFE = {
         f'{H}g (float[N] "a/b") => (float[N] y) {{\n  y = Relu (a/b)\n}}\n',
         '  y = Relu ("a/b")',
     ),
+    "a blob with a blank": (
+        value('  float[2] w = blob "af5570f5a1810b7a",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a blob with upper-case digits": (
+        value('  float[2] w = blob"AF5570F5A1810B7A",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a blob without its closing quote": (
+        value('  float[2] w = blob"af5570f5a1810b7a,') + '\nquantization {\n  a: ["k": "v"]\n}\n',
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "a blob without its opening quote": (
+        value('  float[2] w = blobaf5570f5a1810b7a",'),
+        '  float[2] w = blob"af5570f5a1810b7a",',
+    ),
+    "elements in parentheses": (value("  int64[2] w = (1, 2),"), "  int64[2] w = [1, 2],"),
+    "a boolean in upper case": (value("  bool[1] w = [TRUE],"), "  bool[1] w = [true],"),
+    "a boolean of Python": (
+        node("  u = Constant <value = bool(True)> ()"), "  u = Constant <value = bool(true)> ()",
+    ),
+    "the type of an attribute without :": (
+        node("  u = Elu <alpha float = 0.1> (t)"), "  u = Elu <alpha: float = 0.1> (t)",
+    ),
+    "the type of a parameter without :": (
+        function("F <alpha float = 0.1> (a)"), "F <alpha: float = 0.1> (a) => (b) {",
+    ),
+    "a semicolon before the type of a parameter": (
+        function("F <alpha; float = 0.1> (a)"), "F <alpha: float = 0.1> (a) => (b) {",
+    ),
+    "a type after =": (
+        node("  u = Softmax <axis = int = 0> (t)"), "  u = Softmax <axis: int = 0> (t)",
+    ),
     "a number in a call": (
         node("  u = Softmax <axis = int(0)> (t)"), "  u = Softmax <axis = 0> (t)",
+    ),
+    "a type before a list": (
+        node("  u = Conv <pads = ints[1, 1]> (t, x)"), "  u = Conv <pads: ints = [1, 1]> (t, x)",
+    ),
+    "a type and a list without =": (
+        node("  u = Conv <pads: ints [1, 1]> (t, x)"), "  u = Conv <pads: ints = [1, 1]> (t, x)",
     ),
     "a blank after a minus sign": (
         node("  u = Softmax <axis = - 1> (t)"), "  u = Softmax <axis = -1> (t)",
@@ -179,12 +271,28 @@ EXPLAINED = {
     "a second list of inputs after attributes": (
         node("  u = Split (t) <\n    axis = 0,\n  > (x)"), "a node cannot have a second list",
     ),
+    "an attribute parameter among the inputs": (
+        function("F (a, alpha: float = 0.1)"), "an attribute parameter of a function belongs",
+    ),
     "a type of Python": (
         inputs("float[N] x, Tensor z"), "`Tensor` is not a type",
+    ),
+    "a type while it is typed": (
+        inputs("\n  bo\n  float[N] x\n"), "incomplete statement: expected a name after `bo`",
+    ),
+    "a value while it is typed": (
+        value("  float[3] b ="), "incomplete statement: expected the data",
+    ),
+    "a colon before attributes on the next lines": (
+        f"{H}{IF}  y = If (c):\n{BRANCHES}", "expected `<` before the attributes, found `:`",
     ),
     "an attribute without a value": (
         node("  u = Elu <alpha: float = > (t)"), "incomplete statement: expected a value",
     ),
+    "a tensor without a type": (
+        node("  u = Constant <value: tensor = {10}> ()"), "a tensor in an attribute needs a type",
+    ),
+    "a reference without a name": (reference("@alpha"), "a reference needs"),
     "letters in a hexadecimal number": (
         value("  float16[2] w = [1.0, 0x7g01],"), "`0x7g01` is not a number",
     ),

@@ -60,6 +60,10 @@ MENDED = {
         'an opset import must be written like 21 or "ai.onnx.ml": 5',
         '  opset_import: ["": 21, "my.ops": 1],',
     ),
+    "a function with the mark of MLIR": (
+        f"{H}func @g (float[2] x) => (y) {{\n  y = Relu (x)\n}}\n", (2, 1),
+        "`func @` does not belong here", "g (float[2] x) => (y) {",
+    ),
     "a returned value among the outputs": (
         f"{H}g (float[2] x) => (\n  y,\nreturn y;\n) {{\n  y = Relu (x)\n}}\n", (4, 1),
         "the outputs of a graph belong after `=>` in its first line", "  y,",
@@ -96,6 +100,19 @@ MENDED = {
         header("opset_imporTODO t: [21],"), (2, 3), "`opset_imporTODO t` is not a key",
         "  opset_import: [21],",
     ),
+    "a word after a version": (
+        header("ir_version: 10:w,"), (2, 15), "`10:w` is not a whole number", "  ir_version: 10,",
+    ),
+    "a mark after a dimension": (
+        value("float[2!] w = [1, 2]"), (3, 9), "`2!` is not a whole number",
+        "  float[2] w = [1, 2]",
+    ),
+    "a mark before an element": (
+        value("float[2] w = [1, ~2]"), (3, 20), "`~2` is not a number", "  float[2] w = [1, 2]",
+    ),
+    "a colon after a version": (
+        header("ir_version: 10:,"), (2, 15), "`10:` is not a whole number", "  ir_version: 10,",
+    ),
 }  # fmt: skip
 
 
@@ -130,6 +147,13 @@ def test_each_number_with_a_comma_is_named() -> None:
     assert [(error.code, error.help) for error in syntax_errors(text)] == [
         ("number-separator", f"write `{digit}000`") for digit in "1234"
     ]
+
+
+def test_an_operation_for_a_whole_number_has_no_fix() -> None:
+    (error,) = syntax_errors(value("float[2^1] w = [1, 2]"))
+    assert (error.message, error.help, error.fix) == (
+        "`2^1` is not a whole number", "write a number, such as 10", None,
+    )  # fmt: skip
 
 
 INNER = """\
@@ -207,6 +231,12 @@ EXPLAINED = {
     "a list without the name of its attribute": (
         ATTRIBUTES.replace("b = ", ""), (5, 5), "expected `NAME =` before `[2, 3]`",
     ),
+    "an operator without inputs before attributes": (
+        ATTRIBUTES.replace("Op (x) <", "Op"), (3, 7), "the inputs of the node are missing",
+    ),
+    "an operator without inputs before graphs": (
+        INNER.replace("If (c) <", "If"), (2, 7), "the inputs of the node are missing",
+    ),
     "a header without its first half": (
         ENTRIES[21:] + GRAPH, (1, 1), "the beginning of the header is missing",
     ),
@@ -261,6 +291,13 @@ RESTORED = {
         GRAPH + TRAINING, GRAPH + TRAINING.replace("algo", "al x go"), (5, 3),
         "`al x gorithm` is not a key",
     ),
+    "a row without its bracket": (
+        TENSORS, TENSORS.replace("[4, 5, 6]", "4, 5, 6]"), (8, 5), "the `[` of this row is missing",
+    ),
+    "a second brace after a nested graph": (
+        INNER, INNER.replace("a = Op ()\n    }", "a = Op ()\n    }\n    }"), (6, 5),
+        "unexpected `}`: the graph has ended",
+    ),
     "a line break in a type": (
         TENSORS, TENSORS.replace("  float[3] x", "  flo\nat[3] x"), (2, 3),
         "a line break in the word `float`",
@@ -298,6 +335,10 @@ RESTORED = {
     "a comma and a semicolon after a node": (
         INNER, INNER.replace("  >", "  >,;"), (9, 4),
         "unexpected `,;`: statements do not end with punctuation",
+    ),
+    "empty brackets before dimensions": (
+        TENSORS, TENSORS.replace("[3] x", "[][3] x"), (2, 8),
+        "the dimensions of a type must be in one pair of brackets",
     ),
     "one typographic quote": (
         GRAPH, GRAPH.replace("=> (", "“=> ("), (1, 7),

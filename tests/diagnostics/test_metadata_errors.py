@@ -24,14 +24,17 @@ def entry(value: str) -> str:
 
 
 FIXED = {
-    "a label without its last bracket": (
-        section(NODE.replace("]", "") + VALUE), (7, 9), "unclosed-bracket", "  node [n] {",
-    ),
     "a label without brackets": (
         section(NODE.replace("[n]", "n") + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
     ),
     "a quoted label without brackets": (
         section(NODE.replace("[n]", '"n"') + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
+    ),
+    "a label without its last bracket": (
+        section(NODE.replace("]", "") + VALUE), (7, 9), "unclosed-bracket", "  node [n] {",
+    ),
+    "a colon after the name of a block": (
+        section(NODE + VALUE.replace("x", "x:")), (10, 10), "syntax-error", "  value x {",
     ),
     "a colon after a section": (
         section(NODE).replace("metadata", "metadata:"), (6, 1), "syntax-error", "metadata {",
@@ -39,12 +42,22 @@ FIXED = {
     "a section like a key of JSON": (
         section(NODE).replace("metadata", '"metadata":'), (6, 1), "syntax-error", "metadata {",
     ),
+    "the name of a block in brackets": (
+        section(NODE + VALUE.replace(" x ", "(x) ")), (10, 3), "wrong-mark", "  value x {",
+    ),
     "a value without its first quote": (entry('v"'), (8, 8), "syntax-error", '    k: "v"'),
     "a value without quotes": (entry("v"), (8, 8), "syntax-error", '    k: "v"'),
     "words without quotes": (entry("m: a b"), (8, 8), "syntax-error", '    k: "m: a b"'),
     "two words": (entry("a b"), (8, 8), "syntax-error", '    k: "a b"'),
+    "a list": (entry('["v"]'), (8, 8), "syntax-error", '    k: "v"'),
+    "a list of numbers": (entry("[1, 2]"), (8, 8), "syntax-error", '    k: "[1, 2]"'),
+    "a number": (entry("1"), (8, 8), "syntax-error", '    k: "1"'),
+    "a truth value": (entry("true"), (8, 8), "syntax-error", '    k: "true"'),
     "a misspelt `above`": (
         section(NODE + VALUE.replace('"v"', "abov")), (11, 8), "syntax-error", "    k: above",
+    ),
+    "a label with a blank": (
+        f"{H}{GRAPH.replace('[n]', '[f c]')}", (3, 4), "unquoted-name", '  ["f c"] t = Abs (x)',
     ),
 }  # fmt: skip
 
@@ -72,6 +85,7 @@ FOUND = {
         section(NODE) + '<domain: "my", opset_import: [21]>\nF (a) => (b) {\n  b = Abs (a)\n}\n',
         (11, 1), "the functions of a model belong before its sections",
     ),
+    "a value with quotes inside": (entry('["a", "b"]'), (8, 8), "must be a string"),
 }  # fmt: skip
 
 
@@ -91,8 +105,13 @@ def test_no_colon_is_certain_before_prose() -> None:
 
 
 WITHOUT_BRACES = {
+    "a colon": 'metadata:\n  value x {\n    k: "v"\n  }\n',
+    "only the name": 'metadata\n  value x {\n    k: "v"\n  }\n',
+    "a block with a colon": 'metadata:\n  value x:\n    k: "v"\n',
     "an equals sign": 'metadata = {\n  value x {\n    k: "v"\n  }\n}\n',
     "a brace on the next line": 'metadata:\n{\n  value x {\n    k: "v"\n  }\n}\n',
+    "two blocks": 'metadata:\n  value x:\n    k: "v"\n  value y:\n    k: "v"\n',
+    "another section": 'quantization:\n  y: ["a": "b"]\n',
 }
 
 
@@ -106,20 +125,14 @@ def test_a_section_without_braces_is_one_error(kind: str) -> None:
     assert not syntax_errors(error.fix.apply(text))
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        'metadata:\n  value x {\n    k: "v"\n  }\n',
-        'metadata:\n  value x:\n    k: "v"\n  value y:\n    k: "v"\n',
-        'quantization:\n  y: ["a": "b"]\n',
-    ],
-)
-def test_a_section_as_in_yaml_is_one_error(written: str) -> None:
-    (error,) = syntax_errors(f"{H}{GRAPH}{written}")
-    assert error.position == (6, 1)
-    assert error.message.startswith("a section must begin with `")
-
-
 def test_a_section_without_braces_before_another_is_one_error() -> None:
     text = f"{H}{GRAPH}order:\n  @x\n\nmetadata {{\n{VALUE}}}\n"
     assert [error.position for error in syntax_errors(text)] == [(6, 1)]
+
+
+def test_a_block_without_braces_is_one_error() -> None:
+    text = section('  value x:\n    k: "v"\n' + NODE)
+    (error,) = syntax_errors(text)
+    assert error.position == (7, 3)
+    assert error.fix is not None
+    assert error.fix.apply(text) == section(VALUE + NODE)

@@ -172,6 +172,15 @@ def test_a_whole_dimension_with_a_point_is_one_dimension() -> None:
     assert error.fix.apply(text % "3.0") == text % "3"
 
 
+def test_a_reference_has_no_sign() -> None:
+    call = "  y = Elu <a: float = %salpha> (x)\n"
+    text = f'{H}{G}  y = Op (x)\n}}\n<domain: "d">\nf <alpha> (x) => (y) {{\n{call}}}\n'
+    (error,) = syntax_errors(text % "&")
+    assert error.help == "write `@alpha`"
+    (error,) = syntax_errors(text % "-")
+    assert error.help != "write `@alpha`"
+
+
 @pytest.mark.parametrize("text", [DIM, VERSIONS, INTS, FLOAT_ROW, RECORD])
 def test_the_message_about_a_suffix_names_no_type(text: str) -> None:
     (error,) = syntax_errors(text % "5f")

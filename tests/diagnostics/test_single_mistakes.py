@@ -17,6 +17,10 @@ UNSAFE = {
         node("  y = Softmax <axis = int(1.5)> (x)"), (3, 23), "misplaced-type",
         "  y = Softmax <axis = 1.5> (x)",
     ),
+    "a list after a type": (
+        node("  y = Softmax <axis = int[1, 1]> (x)"), (3, 23), "misplaced-type",
+        "  y = Softmax <axis: ints = [1, 1]> (x)",
+    ),
     "booleans as numbers": (
         value("float[2] w = [True, False]"), (3, 17), "python-literal", "  float[2] w = [1, 0]",
     ),
@@ -26,6 +30,10 @@ UNSAFE = {
     ),
     "two equals signs without a value": (
         value("float[2] w=="), (3, 13), "wrong-mark", "  float[2] w=",
+    ),
+    "swapped lists": (
+        node("  v, i = TopK <a, b> (axis = 0)\n  y = Relu (v)"), (3, 15), "wrong-mark",
+        "  v, i = TopK <axis = 0> (a, b)",
     ),
     "two lines in asterisks": (
         node("  **t = Relu (x)**\n  **y = Relu (t)**"), (3, 3), "foreign-word", "  t = Relu (x)",
@@ -55,12 +63,34 @@ UNSAFE = {
     "a word in place of an operator": (
         node("  y = nicht x"), (3, 13), "missing-bracket", "  y = nicht (x)",
     ),
+    "an attribute in protobuf text": (
+        node('  y = Softmax <{name: "axis", i: 0}> (x)'), (3, 16), "wrong-mark",
+        "  y = Softmax <axis = 0> (x)",
+    ),
+    "an attribute in JSON": (
+        node('  y = Softmax {"axis": 0} (x)'), (3, 15), "wrong-mark",
+        "  y = Softmax <axis = 0> (x)",
+    ),
+    "attributes in MLIR": (
+        node("  y = Softmax <axis = 0 : si64> (x)"), (3, 25), "misplaced-type",
+        "  y = Softmax <axis = 0> (x)",
+    ),
+    "a node in parentheses": (
+        node("  (y = Relu (x))"), (3, 3), "wrong-mark", "  y = Relu (x)",
+    ),
+    "a node in brackets": (
+        node("  [y = Relu (x)]"), (3, 3), "wrong-mark", "  y = Relu (x)",
+    ),
     "a colon after a node": (
         node("  y = Relu (x):"), (3, 15), "syntax-error", "  y = Relu (x)",
     ),
     "letters in a negative number": (
         value("float[2] w = [-O.5, 1]"), (3, 17), "syntax-error",
         "  float[2] w = [-0.5, 1]",
+    ),
+    "a graph without a name": (
+        node("  y = If (c) <\n    then_branch = () => (z) {\n      z = Abs (x)\n    },\n  >"),
+        (4, 19), "syntax-error", "    then_branch = g () => (z) {",
     ),
     "a label after a decorator without its bracket": (
         node('  @doc("a")\n  n] y = Relu (x)'), (4, 3), "syntax-error", "  [n] y = Relu (x)",
@@ -87,6 +117,20 @@ def test_doubtful_fixes_are_unsafe(mistake: str) -> None:
 
 
 WITHOUT_FIX = {
+    "a decorator of an output": (
+        node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
+        "an output of a node cannot have decorators",
+    ),
+    "a decorator after the last node": (
+        node('  y = Relu (x) @doc("a")'), (3, 16), "a decorator belongs before its node",
+    ),
+    "an attribute without its value": (
+        node("  y = Softmax <axis => (x)"), (3, 21),
+        "incomplete statement: expected a value after `=`",
+    ),
+    "an attribute without its name": (
+        node("  y = Softmax <= 1> (x)"), (3, 16), "the name of the attribute is missing",
+    ),
     "a brace among the nodes": (
         node("  t = Relu (x)\n  }\n  [n] u = Abs (t)\n  y = Relu (u)"), (4, 3),
         "unexpected `}`: it closes the graph",
@@ -94,6 +138,10 @@ WITHOUT_FIX = {
     "a brace before a decorated node": (
         node('  t = Relu (x)\n  }\n  @doc("d")\n  y = Relu (t)'), (4, 3),
         "unexpected `}`: it closes the graph",
+    ),
+    "letters in a digest": (
+        value('float[2] w = blob"0123456789abxyz"'), (3, 20),
+        "a blob needs 16 to 64 lower-case hexadecimal digits",
     ),
     "a subscript": (node("  y = x[0]"), (3, 8), "a value cannot have a subscript"),
     "a subscript of an input": (

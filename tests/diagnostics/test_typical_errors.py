@@ -83,6 +83,10 @@ FIXED = {
         value("  float[2, 2] w = [\n    [1, 2]\n    [3, 4],\n  ],"),
         (5, 10), "syntax-error", "    [1, 2],",
     ),
+    "a call of onnx.helper": (
+        node("  u = helper.make_node('Elu', ['t'], ['u'], alpha=1.0)"),
+        (4, 3), "not-a-name", "  u = Elu <alpha=1.0> (t)",
+    ),
     "a function header among nodes": (
         f"{H}{G}  y = my.F (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n",
         (5, 1), "unclosed-bracket", None,
@@ -99,6 +103,14 @@ FIXED = {
     "a domain in the name of a function": (
         f"{H}{G}{END}{FUNCTION}my.F (a) => (b) {{\n  b = Abs (a)\n}}\n",
         (7, 1), "syntax-error", "F (a) => (b) {",
+    ),
+    "a parameter with @": (
+        f"{H}{G}{END}{FUNCTION}F <@alpha> (a) => (b) {{\n  b = Elu <alpha = @alpha> (a)\n}}\n",
+        (7, 4), "wrong-mark", "F <alpha> (a) => (b) {",
+    ),
+    "a type variable": (
+        f"{H}{G}{END}{FUNCTION}F (T a) => (b) {{\n  b = Abs (a)\n}}\n",
+        (7, 4), "unknown-type", "F (a) => (b) {",
     ),
     "a comma before a label": (
         node("  t2 = Abs (x),\n  [l] u = Relu (t)"), (4, 15), "syntax-error", "  t2 = Abs (x)",
@@ -145,6 +157,9 @@ FIXED = {
         node("  [l] u: float[N] = Abs (t)"),
         (4, 7), "misplaced-type", "  [l] float[N] u = Abs (t)",
     ),
+    "a fraction": (
+        node("  u = Elu <alpha = 1/2> (t)"), (4, 20), "syntax-error", "  u = Elu <alpha = 0.5> (t)",
+    ),
     "an infinity of Python": (
         node("  u = Elu <alpha = math.inf> (t)"),
         (4, 20), "syntax-error", "  u = Elu <alpha = inf> (t)",
@@ -161,6 +176,10 @@ FIXED = {
         value("  string[2] s = ['a', 'b c'],"),
         (4, 18), "single-quotes", '  string[2] s = {"a", "b c"},',
     ),
+    "a fraction in a list": (
+        value("  float[3] w = [1, 1/4, 2],"),
+        (4, 20), "syntax-error", "  float[3] w = [1, 0.25, 2],",
+    ),
     "a type after the name of a value": (
         f"{H}g (\n  float[N] x,\n  z float[N, 4],\n) => (float[N] y) {{\n{END}",
         (4, 3), "misplaced-type", "  float[N, 4] z,",
@@ -176,6 +195,12 @@ FIXED = {
     "a header with an equals sign": (
         f'<ir_version= 10, opset_import: ["": 21]>\n{G}{END}',
         (1, 12), "equals-for-colon", '<ir_version: 10, opset_import: ["": 21]>',
+    ),
+    "a field name in quotes": (
+        key('  explicit: ["node.domain"],'), (3, 14), "wrong-mark", "  explicit: [node.domain],",
+    ),
+    "a field name without a list": (
+        key("  explicit: node.domain,"), (3, 13), "syntax-error", "  explicit: [node.domain],",
     ),
     "a version with a point": (
         key("  model_version: 3.0,"), (3, 18), "syntax-error", "  model_version: 3,",
@@ -245,6 +270,9 @@ EXPLAINED = {
         "    group = 1,\n  >\n}\n",
         (3, 17), "the `<` before the attributes is missing",
     ),
+    "a colon before attributes": (
+        f"{H}{IF}  y = If (c): <\n{BRANCHES}", (3, 13), "unexpected `:` before the attributes",
+    ),
     "two lists of inputs": (
         node("  u = Abs (t) (x)"), (4, 15), "a node cannot have a second list of inputs",
     ),
@@ -265,6 +293,14 @@ EXPLAINED = {
     "a word on a line of its own": (node("  dropout"), (4, 3), "incomplete statement"),
     "an initializer without a type": (
         value("  w = [1, 2],"), (4, 3), "an initializer needs a type before its name",
+    ),
+    "a node as data": (
+        value("  float[3] w = Constant <value_float = 1.0> (),"),
+        (4, 16), "the data of an initializer must be written out",
+    ),
+    "a call as data": (
+        value("  float[3] w = np.zeros (3),"),
+        (4, 16), "the data of an initializer must be written out",
     ),
     "nodes after <": (
         f"{H}g (float[N] x) => (float[N] y) <\n  y = Relu (x)\n}}\n",

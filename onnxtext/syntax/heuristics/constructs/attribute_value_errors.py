@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, in_attributes
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -16,12 +19,18 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
     rewritten,
 )
+from onnxtext.syntax.heuristics.foreign_syntax.other_languages import FOREIGN_WORDS
 
 ATTRIBUTE_TYPES = frozenset((
     "int", "float", "string", "tensor", "graph", "sparse_tensor", "type_proto", "ints", "floats",
     "strings", "tensors", "graphs", "sparse_tensors", "type_protos",
 ))  # fmt: skip
+_LISTS = frozenset(("ints", "floats", "strings"))
 _NO_STRINGS = ATTRIBUTE_TYPES - {"string", "strings", "graph", "graphs"}
+_BEFORE_NAMES = frozenset(("<", ","))
+_LAST_WORD = re.compile(r"(\w+)\s*\Z")
+_SHORTEST_WORD = 3
+"""If a part of a name is shorter, the fix joins the parts: `ax es` becomes `axes`, not `ax_es`."""
 _PARAMETERS = 20_000
 """Number of characters to search for a parameter before a reference to it."""
 
@@ -30,6 +39,40 @@ def _in_list(context: ErrorContext) -> bool:
     """Whether the unexpected token is among attributes of a node or parameters of a function."""
     parameters = "parameter" in context.rules or "function" in context.rules
     return in_attributes(context) or parameters
+
+
+def _begins_item(done: list[Token]) -> bool:
+    """Whether the last token begins an attribute or parameter."""
+    return len(done) == 1 or (len(done) > 1 and done[-2] in _BEFORE_NAMES)
+
+
+def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `alpha float = 0.1`, `alpha; float = 0.1` and `axis = int = 0`."""
+    done, token, ahead, rest = context.done, context.token, context.ahead, context.rest
+    if token is None or not done or not _in_list(context):
+        return
+    message = "expected `:` between the name of an attribute and its type"
+    code, title = "misplaced-type", "write `:`"
+    if done[-1] in ATTRIBUTE_TYPES and done[-2:-1] == ["="] and token == "=":
+        mark = done[-2]
+        if not _begins_item(done[:-2]):
+            return
+        edit = Edit(Span(done[-3].end, mark.end), ":")
+        span = mark.span
+    elif token == ";" and ahead[:1] and ahead[0] in ATTRIBUTE_TYPES and _begins_item(done):
+        edit, span, code = replace(token, ":"), token.span, "semicolon"
+        message = "expected `:`, found `;`"
+    elif token in ATTRIBUTE_TYPES and ahead[:1] == ["="] and _begins_item(done):
+        if context.name(done[-1]) not in NAMES or done[-1] in ATTRIBUTE_TYPES:
+            return
+        edit, span, title = insert(done[-1].end, ":"), token.span, "add `:`"
+    else:
+        return
+    type = next(word for word in (done[-1], *rest) if word in ATTRIBUTE_TYPES)
+    values = [value for mark, value in pairwise(rest) if mark == "="][:1]
+    is_list = any(value[0] == "[" for value in values)
+    safe = is_list == (type in _LISTS)
+    yield Diagnosis(code, message, span, (edit,), title, safe=safe, min_tokens=2)
 
 
 def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -44,6 +87,24 @@ def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
         yield rewritten("misplaced-type", message, span, str(token), safe=safe)
 
 
+def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `pads = ints[1, 1]`, `pads = int[1, 1]` and `pads: ints [1, 1]`."""
+    done, token = context.done, context.token
+    if token is None or len(done) < 3 or not in_attributes(context):
+        return
+    type = "ints" if done[-1] == "int" else str(done[-1])
+    if type in _LISTS and done[-2] == "=" and context.name(token) == "NUMBERS":
+        if _begins_item(done[:-2]):
+            span, written = Span(done[-3].end, token.at), f": {type} = "
+            message = "the type of an attribute belongs before `=`"
+            title, edits = f"write `{done[-3]}{written}…`", (Edit(span, written),)
+            safe = done[-1] == type
+            yield Diagnosis("misplaced-type", message, done[-1].span, edits, title, safe=safe)
+    elif token in {">", ","} and context.name(done[-1]) == "NUMBERS" and done[-3] == ":":
+        message, edits = "expected `=` before the list", (insert(done[-2].end, " ="),)
+        yield Diagnosis("missing-equals", message, done[-1].span, edits, "add `=`", safe=True)
+
+
 def missing_value(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an attribute without a value: `alpha: float = >`."""
     done, token = context.done, context.token
@@ -54,6 +115,44 @@ def missing_value(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "incomplete statement: expected a value after `=`"
     edits, help = (insert(done[-1].end, " 0"),), "write the value, or remove the attribute"
     yield Diagnosis("incomplete-statement", message, done[-1].span, edits, help=help)
+
+
+def tensor_values(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a tensor without a type: `value: tensor = {10}`, `Constant <value = true>`."""
+    tokens = [*context.done, *context.rest[:1]]
+    if not in_attributes(context):
+        return
+    for name, mark, token in zip(tokens[-4:], tokens[-3:], tokens[-2:], strict=False):
+        if mark == "=" and _needs_tensor(context, name):
+            yield from _untyped_tensor(context, token)
+
+
+def _needs_tensor(context: ErrorContext, name: Token) -> bool:
+    """Whether an attribute must be a tensor; `name` is the token before the `=`: a name or type."""
+    if name == "tensor":
+        return context.text[: name.at].rstrip().endswith(":")
+    return name == "value" and _operator(context) in {"Constant", "ConstantOfShape"}
+
+
+def _untyped_tensor(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
+    if context.name(token) == "BRACES" or token == "{":
+        edits = (insert(token.at, "float[1] "),)
+        message = "a tensor in an attribute needs a type"
+        help = "write its type and shape before the numbers, such as `float[2] {1, 2}`"
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
+    elif token in {"true", "false", "True", "False"}:
+        message, written = f"`{token}` is not a tensor", f"bool({token.lower()})"
+        yield rewritten("python-literal", message, token.span, written)
+
+
+def _operator(context: ErrorContext) -> str:
+    """Return the name of the operator whose attributes contain the error; "" if unknown."""
+    if "attribute" in context.rules:
+        end = 0 if context.opened is None else context.opened.start
+        word = _LAST_WORD.search(context.text, max(0, end - 100), end)
+        return "" if word is None else word[1]
+    index = next((index for index, token in enumerate(context.done) if token == "<"), 0)
+    return context.done[index - 1] if index else ""
 
 
 def blank_after_minus(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -71,10 +170,47 @@ def blank_after_minus(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, span, edits, title, safe=safe)
 
 
+def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a blank in the name of an attribute: `kernel shape = [3, 3]`."""
+    done, token = context.done, context.token
+    if token is None or not done or not in_attributes(context) or not _begins_item(done):
+        return
+    words = context.name(token) == context.name(done[-1]) == "WORD"
+    blanks = context.text[done[-1].end : context.at]
+    if not words or done[-1] == token or context.ahead[:1] != ["="] or blanks.strip(" \t"):
+        return
+    if {done[-1], token} & (ATTRIBUTE_TYPES | FOREIGN_WORDS) or "\n" in blanks:
+        return
+    span = Span(done[-1].at, token.end)
+    joined = f"{done[-1]}{token}"
+    short = min(len(done[-1]), len(token)) < _SHORTEST_WORD or "_" in joined
+    repeated = occurs_elsewhere(context.text, joined, span)
+    written = joined if short or repeated else f"{done[-1]}_{token}"
+    message = "the name of an attribute must not contain blanks"
+    yield rewritten("syntax-error", message, span, written, min_tokens=2)
+
+
 def references(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a reference to a parameter without its `@`: `alpha: float = alpha`."""
+    """Diagnose wrong references to parameters: `alpha: float = alpha`, `= $alpha`, `<@alpha>`."""
     done, token = context.done, context.token
     if token is None or not in_attributes(context) or "parameter" in context.rules:
+        return
+    text = context.text
+    if text.startswith("@", context.at) and (not done or done[-1] in _BEFORE_NAMES):
+        name = context.lexer.token(text, context.at + 1)
+        if name is None or name.at > context.at + 1 or context.name(name) != "WORD":
+            return
+        if context.lexer.token(text, name.end) == "=":
+            span = Span(context.at, name.at)
+            message = "the name of an attribute must not begin with `@`"
+            edits = (Edit(span, ""),)
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=2)
+        else:
+            span = Span(context.at, name.end)
+            message = "a reference needs the name of its attribute: `NAME: TYPE = @…`"
+            edits = (insert(context.at, f"{name} = "),)
+            help = f"write `{name}: float = @{name}`, with the type of the parameter"
+            yield Diagnosis("syntax-error", message, span, edits, help=help)
         return
     if len(done) > 2 and token in {",", ">"} and done[-2] == "=":
         name, span = done[-1], done[-1].span
@@ -82,9 +218,29 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         if done[-3] not in _NO_STRINGS and done[-3] != name:
             return
-        yield rewritten(
-            "syntax-error", f"expected `@` before the parameter `{name}`", span, f"@{name}"
-        )
+    else:
+        yield from _other_reference(context)
+        return
+    yield rewritten("syntax-error", f"expected `@` before the parameter `{name}`", span, f"@{name}")
+
+
+_OTHER_REFERENCE = re.compile(
+    r"=[ \t]*(?P<written>(?:self\.|attrs?\.)?(?P<marked>[^\s,<>()\[\]=]+))(?=[ \t]*[,>])"
+)
+
+
+def _other_reference(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a reference to a parameter with other marks: `= self.alpha`, `= &alpha`, `= !@a`."""
+    equals = next((token for token in reversed(context.done) if token == "="), None)
+    match = None if equals is None else _OTHER_REFERENCE.match(context.text, equals.at)
+    if match is None or context.at >= match.end():
+        return
+    if match["marked"].startswith("-"):
+        return  # a reference cannot have a sign
+    name = re.sub(r"\W", "", match["marked"])
+    if name and _is_parameter(context, name):
+        message = f"expected `@{name}`, found `{match['written']}`"
+        yield rewritten("syntax-error", message, Span(*match.span("written")), f"@{name}")
 
 
 def _is_parameter(context: ErrorContext, name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -19,7 +20,13 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.tensor.number_spellings import OTHER_NUMBER
 
+_BLOB = re.compile(
+    r"(?P<word>[Bb][Ll][Oo][Bb]|[A-Za-z]{3,5}(?=[ \t]*\"))(?P<blank>[ \t]*)(?P<open>\"?)"
+    r"(?P<digest>[0-9A-Fa-f]{16,64})(?P<close>\"?)(?![\w\"])"
+)
+_WRONG_BLOB = re.compile(r'blob[ \t]*("[^"\n]*")')
 _MAX_LIST_LENGTH = 4000
+_ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _LIKE_NUMBER = re.compile(r"(?:[^\s()\[\]{}<>,\"'=:;#/]|(?<=[eE])[-+])+")
@@ -29,13 +36,58 @@ _PREFIXED = re.compile(r"-?0(?:[bB][01]{1,64}|[oO][0-7]{1,22})")
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 _LONGER = frozenset(("NUMBERS", "NESTED", "BRACES"))
 _QUOTED = re.compile(r'"(-?[0-9][0-9.eE+-]*|true|false)"')
+_BOOLEANS = {
+    "true": "true", "yes": "true", "on": "true", "t": "true", "y": "true",
+    "false": "false", "no": "false", "off": "false", "f": "false", "n": "false",
+}  # fmt: skip
 _ROWS = re.compile(r"[-+.,\s\w()\[\]{}]*")
 _TO_BRACKETS = str.maketrans("({)}", "[[]]")
 _DATA_TYPES = frozenset(("TYPE", "PRIM"))
 
 
+def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a misspelled blob: `blob "af55…"`, `blob"AF55…"`, `bolb"…"`, `blob"af55…`."""
+    if not context.done or ("node" in context.rules and not in_attributes(context)):
+        return
+    starts = (context.done[-1].at, context.at)
+    match = next(filter(None, (_BLOB.match(context.text, start) for start in starts)), None)
+    if match is None:
+        yield from _wrong_digits(context)
+    if match is None or match.end() < context.at:
+        return
+    word, digest = match["word"], match["digest"]
+    if word == "file" or (match["blank"] and sorted(word.lower()) != sorted("blob")):
+        return
+    span, written = Span(*match.span()), f'blob"{digest.lower()}"'
+    safe = True
+    if word != "blob":
+        message = f"expected `blob`, found `{word}`"
+        safe = False
+    elif not match["open"] and not match["close"]:
+        message = "the quotes of this blob are missing"
+    elif not match["open"]:
+        message = "the opening quote of this blob is missing"
+    elif not match["close"]:
+        message = "the closing quote of this blob is missing"
+    elif match["blank"]:
+        message = "a blob cannot have a blank before its string"
+    else:
+        message = "the digits of a blob must be lower-case"
+    yield rewritten("syntax-error", message, span, written, safe=safe)
+
+
+def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a blob whose string is no digest: `blob"af55zzzz"`."""
+    match = _WRONG_BLOB.match(context.text, context.done[-1].at)
+    if match is not None and match.end() > context.at:
+        span, message = Span(*match.span(1)), "a blob needs 16 to 64 lower-case hexadecimal digits"
+        edits = (Edit(Span(*match.span()), f'blob"{"0" * 32}"'),)
+        help = "copy the digits from the section `resources`, or from the text that has the blob"
+        yield Diagnosis("syntax-error", message, span, edits, help=help)
+
+
 def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `]` after a list: `float[2] w = [1, 2]],`."""
+    """Diagnose an extra `]` after a list, or the missing `[` of a row: `float[2] w = [1, 2]],`."""
     done, token = context.done, context.token
     if token != "]" or len(done) < 3 or done[-1][-1] not in CLOSING:
         return
@@ -50,6 +102,11 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
     if done[-1].startswith("[") and type is not None:
         rank, depth = type.count(",") + 1, len(done[-1]) - len(done[-1].lstrip("["))
         if depth < rank:
+            return
+        if (row := _ROW_WITHOUT_OPENER.search(context.text, done[-1].at, done[-1].end)) is not None:
+            span, message = Span(*row.span(1)), "the `[` of this row is missing"
+            edits = (Edit(Span(span.start, span.start), "["),)
+            yield Diagnosis("missing-bracket", message, span, edits, "add `[`")
             return
         yield Diagnosis("syntax-error", message, token.span, edits, "remove `]`")
 
@@ -66,6 +123,22 @@ def type_of_list(context: ErrorContext) -> str:
     return next((item for item in reversed(before) if context.name(item) in _DATA_TYPES), "")
 
 
+def booleans(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose other spellings of booleans: `[TRUE, FALSE]`, `[yes, no]`, `bool(True)`."""
+    token = context.token
+    if token is None or token.lower() not in _BOOLEANS or token in {"true", "false"}:
+        return
+    alone = context.done[-1:] == ["="] and "value_info" in context.rules
+    if not type_of_list(context).startswith("bool") and not alone:
+        return
+    others = [other for other in context.ahead if other.lower() in _BOOLEANS]
+    edits = tuple([Edit(other.span, _BOOLEANS[other.lower()]) for other in (token, *others)])
+    title = f"write `{_BOOLEANS[token.lower()]}`"
+    message = f"`{token}` is not a value"
+    safe = token.lower() in {"true", "false"}
+    yield Diagnosis("python-literal", message, token.span, edits, title, safe=safe)
+
+
 def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose words as elements of a tensor: `[zero, one]`, `[0, None]`."""
     token, type = context.token, type_of_list(context)
@@ -75,6 +148,11 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.done[-1] not in {"[", "{", ","}:
         return
+    if context.ahead[:1] == ["."] and context.ahead[1:]:
+        span = Span(token.at, context.ahead[1].end)
+        message = f"`{context.text[slice(*span)]}` is not a number"
+        zeros, help = (Edit(span, "0"),), "write the number itself"
+        yield Diagnosis("syntax-error", message, span, zeros, help=help)
     if context.ahead[:1] not in ([","], ["]"], ["}"]):
         return
     zero = "false" if type.startswith("bool") else "0"

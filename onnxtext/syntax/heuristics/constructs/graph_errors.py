@@ -205,11 +205,27 @@ def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unclosed-bracket", message, first.span, edits, help=help, edit_cost=inf)
 
 
+def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `:`, `begin` or `do` in place of the `{` of a graph, as in `g (x) => (y):`."""
+    token = context.token
+    if token is None or token not in {":", "begin", "do"} or context.ahead:
+        return
+    if context.done[-1:] in ([")"], [">"]) and "LBRACE" in context.expected():
+        message = f"expected `{{`, found `{token}`"
+        edits = (Edit(Span(context.done[-1].end, token.end), " {"),)
+        if context.is_certain(edits):  # false for Python code, which has no `}`
+            yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", min_tokens=4)
+
+
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` among nodes, or before the `}` of a graph."""
+    """Diagnose an extra `}` among nodes, before the `}` of a graph, or after a nested graph."""
     text, end = context.text, context.previous_end
     line = text[line_start(text, end) : end]
     if context.opened is not None:
+        if context.token == "}" and context.done[-1:] == ["}"] and "attribute" in context.rules:
+            message, edits = "unexpected `}`: the graph has ended", (replace(context.token, ""),)
+            span = context.token.span
+            yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
         return
     yield from _indented_brace(context)
     if context.token != "}" or context.done:
@@ -252,6 +268,24 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     if close >= 0:
         skip_to = line_end(text, close + 1) + 1
         yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
+
+
+def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `function <domain: "l"> F (a) => (b) {…}` and `func @F (a) => (b) {…}`."""
+    match = _FUNCTION_KEYWORD.match(context.text, context.line_start, context.line_limit)
+    if match is None or context.at > context.line_end:
+        return
+    word, span = match[1], Span(*match.span(1))
+    message = f"`{word}` does not belong here"
+    title = f"remove `{word}`"
+    yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), title)
+    yield Diagnosis("foreign-word", message, span, help=title, skip_to=context.line_end + 1)
+
+
+_FUNCTION_KEYWORD = re.compile(
+    r"[ \t]*((?:function|def|func|graph|model|module)"
+    r"(?:[ \t]+@(?=\w)|(?=[ \t]*<[ \t]*(?:[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*:)))"
+)
 
 
 _DOTTED_NAME = re.compile(r"[\w.]+")

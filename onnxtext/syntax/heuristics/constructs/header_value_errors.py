@@ -19,6 +19,8 @@ _WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
 _UNQUOTED_VALUE = re.compile(
     r"[^\s\"\[\]{}<>,#]+(?:[ \t]+[^\s\"\[\]{}<>,#:]+)*(?=[ \t]*(?:,|>|\r?\n))"
 )
+_FIELDS = re.compile(r"[a-z]\w*(?:\.\w+)+")
+_FIELD = re.compile(r'"(\w+(?:\.\w+)+)"')
 _PAIR = re.compile(
     r"""\(\s*["'](?P<domain>[\w.]*)["']\s*,\s*(?P<version>\d+)\s*\)"""
     r"""|\{\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
@@ -88,3 +90,18 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
         span, title = context.token.span, "correct the imports"
         safe = not any(edit.text.endswith('"') for edit in edits)  # a domain may be missing
         yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=safe)
+
+
+def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `explicit: ["node.domain"]` and `explicit: node.domain`."""
+    done, token = context.done, context.token
+    names = None if token is None else _FIELDS.match(context.text, token.at)
+    if done == ["explicit", ":"] and names is not None:
+        span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
+        yield rewritten("syntax-error", message, span, f"[{names[0]}]")
+    if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
+        return
+    if _FIELD.fullmatch(done[0]):
+        edits = (replace(done[0], done[0].strip('"')),)
+        message = "the name of a field must not be in quotes"
+        yield Diagnosis("wrong-mark", message, done[0].span, edits, "remove the quotes", safe=True)

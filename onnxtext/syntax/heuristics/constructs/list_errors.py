@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import COMMENT, LINE_STRING, Span
+from onnxtext.source import COMMENT, LINE_STRING, Span, line_start
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.error_context import (
@@ -25,6 +25,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
+_ROW_START = re.compile(r"-?\d")
 _BRACKET = re.compile(rf"{LINE_STRING}|{COMMENT}|[\[\]]")
 _THOUSANDS = re.compile(
     r"[ \t]*(-?[1-9][0-9]{0,2}(?=[0-9,]*,0)(?:,[0-9]{3})+(?:\.[0-9]+)?)"
@@ -179,6 +180,14 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
         return  # the `[` before the first row is missing
     end = last[0].end
     span = Span(end - 1, end)
+    row = context.text[line_start(context.text, end) : end - 1].strip()
+    if rows and _ROW_START.match(row) and not {"[", "]"} & {*row}:
+        start = end - 1 - len(row)
+        edits = (insert(start, "["),)
+        message = "the `[` of this row is missing"
+        yield Diagnosis(
+            "missing-bracket", message, Span(start, end), edits, "add `[`", replaces_errors=True
+        )
     comma = last[0] is not done[-1]
     if context.text[: end - 1].rstrip().endswith(","):
         edits = (Edit(Span(end - 1, done[-1].end), ""),)

@@ -19,6 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     insert,
     line_end,
+    replace,
     rewritten,
 )
 
@@ -26,7 +27,9 @@ _NEXT_LINE = 20
 """Maximum number of characters between the name of a section and a `{` on the next line."""
 _WORD = rf'"?({"|".join(SECTIONS)})"?'
 _SECTION_COLON = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)\s*\{{")
-_WITHOUT_BRACES = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*:)[ \t\r]*(?:#[^\n]*)?$")
+_WITHOUT_BRACES = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*(?P<colon>:?))[ \t\r]*(?:#[^\n]*)?$")
+_BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
+_CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 """Matches the key of a metadata entry: a string or a whole word."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
@@ -49,41 +52,100 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a section without braces, as in YAML: `metadata:`, then indented lines."""
-    match = _WITHOUT_BRACES.match(context.text, context.line_start, context.line_end)
-    if match is None or context.at < match.start("head") or "node" in context.rules:
+    if "node" in context.rules:
         return
+    text, line, done = context.text, context.line_start, context.done
+    if context.token is not None and done and done[0] in SECTIONS and done[0].at < line:
+        line = text.rfind("\n", 0, done[0].at) + 1  # `metadata`, then `key: …`
+    match = _WITHOUT_BRACES.match(text, line, line_end(text, line))
+    if (
+        match is None
+        or context.at < match.start("head")
+        or (line == context.line_start) != (match["colon"] != "")
+    ):
+        return
+    end, places = _end_of_lines(text, line)
     word, span = match[2], Span(*match.span("head"))
+    edits = (Edit(span, f"{word} {{"), *places, insert(end, "\n}"))
     message = f"a section must begin with `{word} {{`"
     help = f"write `{word} {{`, and `}}` after the section"
-    skip_to = _end_of_lines(context.text, context.line_start) + 1
-    yield Diagnosis("syntax-error", message, span, help=help, skip_to=skip_to)
+    yield Diagnosis("syntax-error", message, span, edits, help, min_tokens=0)
+    yield Diagnosis("syntax-error", message, span, help=help, skip_to=end + 1)
 
 
-def _end_of_lines(text: str, line: int) -> int:
-    """Return the end of the lines that follow the line at `line` and are indented deeper."""
+def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
+    """Find the lines that follow the line at offset `line` and are indented deeper.
+
+    Return the end of the last line, and the edits that write `{` and `}` around blocks such as
+    `value x:` in these lines.
+    """
     end = line_end(text, line)
     limit = indentation(text, end)
+    edits: list[Edit] = []
+    blocks: list[int] = []  # the indentation of each open block
     offset = end
     while (start := text.find("\n", offset) + 1) and start < len(text):
         offset = line_end(text, start)
-        if text[start:offset].strip():
-            if indentation(text, offset) <= limit:
-                break
-            end = offset
-    return end
+        if not text[start:offset].strip():
+            continue
+        indent = indentation(text, offset)
+        closed = [block for block in blocks if block >= indent]
+        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(closed)]
+        blocks = [block for block in blocks if block < indent]
+        if indent <= limit:
+            break
+        end = offset
+        head = _BLOCK_COLON.match(text, start, offset)
+        if head is not None:
+            blocks.append(indent)
+            edits.append(Edit(Span(head.end(1), head.end()), " {"))
+    else:
+        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(blocks)]
+    return end, edits
+
+
+def _block_without_braces(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
+    """Diagnose a metadata block that begins with `kind` and lacks its braces: `value x:`."""
+    text = context.text
+    line = text.rfind("\n", 0, kind.at) + 1
+    head = _BLOCK_COLON.match(text, line, line_end(text, line))
+    if head is None or context.at < head.end():
+        return
+    end, places = _end_of_lines(text, line)
+    written = f"{head[1].strip()} {{"
+    closing = insert(end, "\n" + " " * indentation(text, kind.at) + "}")
+    edits = (Edit(Span(head.end(1), head.end()), " {"), *places, closing)
+    message = f"a metadata block must begin with `{written}`"
+    title, span = f"write `{written}`, and `}}` after the block", Span(kind.at, head.end(1))
+    yield Diagnosis("syntax-error", message, span, edits, title)
 
 
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the path in the head of a metadata block: `node [label {`, `node y] {`."""
-    done = context.done
+    """Diagnose the heads `value x: {`, `value(x) {` and `node [label {` of metadata blocks."""
+    token, done = context.token, context.done
     if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
         return
-    if context.token == "{" and done[-2:-1] == ["["] and context.name(done[-1]) in NAMES:
-        message, last = "expected `]` after the label", done[-1]
+    last = done[-1]
+    yield from _block_without_braces(context, done[0])
+    if token == "{" and last == ":":
+        message = "unexpected `:` before `{`"
+        edits = (replace(last, ""),)
+        yield Diagnosis(
+            "syntax-error", message, last.span, edits, "remove `:`", safe=True, min_tokens=2
+        )
+    elif token == "{" and done[-2:-1] == ["["] and context.name(last) in NAMES:
+        message = "expected `]` after the label"
         edits = (insert(last.end, "]"),)
         yield Diagnosis(
             "unclosed-bracket", message, last.span, edits, "add `]`", safe=True, min_tokens=2
         )
+    elif token == "(" and len(done) == 1:
+        match = _CALLED.match(context.text, last.end, context.line_limit)
+        if match is not None:
+            written = f"{last} {match[1].strip()}"
+            span = Span(last.at, match.end(1) + 1)
+            message = "the name of a metadata block must not be in brackets"
+            yield rewritten("wrong-mark", message, span, written, safe=True, min_tokens=2)
     yield from _path(context, done[0])
 
 
@@ -114,6 +176,24 @@ def _path(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
     message, span = f"`{match['path']}` is not a path", Span(*match.span("path"))
     if ".".join(steps) != match["path"]:
         yield rewritten("syntax-error", message, span, ".".join(steps), min_tokens=2)
+
+
+def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose metadata values that are not strings: `k: v"`, `k: two words`, `k: [1, 2]`."""
+    if "metadata_item" not in context.rules:
+        return
+    match = _ENTRY.match(context.text, context.line_start, context.line_limit)
+    if match is None or not match.start("value") <= context.at < match.end("value"):
+        return
+    written = quoted_value(match["value"])
+    if written is None or match["value"] in BLOCKS or match.end() < context.line_end:
+        return
+    span = Span(*match.span("value"))
+    message = "the value of a metadata entry must be a string or `above`"
+    edits, title, help = (Edit(span, written),), f"write `{written}`"[:60], None
+    if '"' in written[1:-1]:  # it is unknown which quotes are right
+        title, help = "", 'write `"…"`'
+    yield Diagnosis("syntax-error", message, span, edits, title, help=help, replaces_errors=True)
 
 
 def bare_value(text: str, offset: int) -> tuple[Span, str] | None:

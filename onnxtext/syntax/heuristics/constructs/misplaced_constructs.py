@@ -96,8 +96,24 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     default = context.lexer.token(context.text, span.end)
+    if context.token == ":" and default == "=" and "(" in _opening(context):
+        yield from _parameter_among_inputs(context, name, Span(span.start, span.end))
     safe = not (context.token == ":" and default == "=")
     yield rewritten("misplaced-type", message, span, written, safe=safe, min_tokens=min_tokens)
+
+
+def _opening(context: ErrorContext) -> str:
+    """Return the innermost bracket that is open at the start of the statement; "" if none is."""
+    return "" if context.opened is None else context.text[slice(*context.opened)]
+
+
+def _parameter_among_inputs(context: ErrorContext, name: Token, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose an attribute parameter among a function's inputs: `F (a, alpha: float = 0.1)`."""
+    if context.text.rfind("\n}", 0, span.start) < 0:
+        return  # among the inputs of the main graph, `alpha` is a value
+    message = "an attribute parameter of a function belongs in `<…>`"
+    help = f"write `<{context.text[slice(*span)]} = …>` after the name of the function"
+    yield Diagnosis("misplaced-type", message, span, (Edit(span, f"float {name}"),), help=help)
 
 
 def _is_value_type(context: ErrorContext) -> bool:
@@ -168,6 +184,10 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     has_header = context.done[-2:-1] == [">"]
     if name is None or "node" in context.rules or not (len(context.done) == 1 or has_header):
         return
+    if context.token == "=>" and context.before.takes("LPAR"):
+        message = "the function lacks its inputs"
+        edits, help = (insert(context.at, "() "),), f"write `{name} (x) =>`, with names as needed"
+        yield Diagnosis("graph-without-inputs", message, name.span, edits, help=help)
     if context.token != "{":
         return
     skip_to = end_of_block(context)
@@ -188,6 +208,20 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("graph-without-inputs", message, span, (edit,), help=help, min_tokens=0)
 
 
+def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph that lacks name and outputs, in an attribute: `body = { y = Relu (x) }`."""
+    if context.token != "=" or context.done[-3:-1] != ["=", "{"]:
+        return
+    brace, name = context.done[-2:]
+    yield Diagnosis(
+        "graph-without-inputs",
+        "a graph in an attribute needs a name, inputs and outputs",
+        brace.span,
+        (insert(brace.at, "g () => () "),),
+        help=f"write `g () => ({name}) {{`; in `Loop` and `Scan`, with inputs in the first `()`",
+    )
+
+
 def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a label without brackets: `conv1: y = Conv (x, w)`."""
     if context.token == ":" and len(context.done) == 1 and "node" in context.rules:
@@ -198,6 +232,18 @@ def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(name.at, context.token.end)
             message = "the label of a node must be in `[…]`"
             yield rewritten("missing-bracket", message, span, f"[{name}]", min_tokens=4)
+
+
+def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the type of an output after its node, as in MLIR: `y = Relu (x) : float[N]`."""
+    if context.token != ":" or context.done or "node" not in context.rules or not context.ahead:
+        return
+    type = _type_at(context, context.ahead)
+    if type and context.text[: context.at].rstrip().endswith(")"):
+        message = "the type of an output belongs before its name"
+        span = Span(context.at, type[0])
+        help = f"write `{type[1]} NAME = …`"
+        yield Diagnosis("misplaced-type", message, span, (Edit(span, ""),), help=help, min_tokens=0)
 
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:

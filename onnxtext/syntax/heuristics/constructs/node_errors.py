@@ -164,7 +164,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose inputs without parentheses: `Relu x`."""
+    """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:
         return
     if in_attributes(context) or "value_info" in context.rules:
@@ -173,6 +173,13 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     rest = context.rest
     message = "the inputs of a node must be in parentheses"
+    if context.token in {"[", "{"}:
+        end = closing_index(rest)
+        if end is not None and "=" not in rest[:end]:
+            edits = (replace(rest[0], "("), replace(rest[end], ")"))
+            span = Span(rest[0].at, rest[end].end)
+            yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", safe=True)
+        return
     if rest[-1] == "<":  # attributes that begin on this line
         rest = rest[:-1]
     if rest and rest[0] != "," and all(context.name(t) in NAMES or t == "," for t in rest):
@@ -203,6 +210,18 @@ def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     if best is not None:
         message, span = "the attributes of a node must be in `<…>`", Span(context.at, best[1].end)
         yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", safe=True)
+
+
+def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node without an operator before inputs on separate lines: `y =`, then `a,`."""
+    done = context.done
+    if context.token != "," or done[-2:-1] != ["="] or "node" not in context.rules:
+        return
+    if context.text.find("\n", done[-2].end, done[-1].at) >= 0:
+        message = "incomplete statement: expected an operator and `(` after `=`"
+        edits = (insert(done[-1].at, "A ("),)
+        help = "write them before the inputs, such as `Concat (`"
+        yield Diagnosis("incomplete-statement", message, done[-2].span, edits, help=help)
 
 
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -300,18 +319,37 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("unquoted-name", message, span, (Edit(span, f'"{match[0]}"'),), "quote it")
 
 
-def list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a list or row in braces, `strides = {1, 1}`, and nested lists: `axes = [[1, 2]]`."""
-    token, done = context.token, context.done
-    row = done[-1:] in (["["], [","]) and opening_index(context, "[") is not None
-    attribute = done[-1:] == ["="] and in_attributes(context)
-    if token is None or not (row or attribute):
+def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose lists in wrong brackets, and nested lists: `strides = (1, 1)`, `axes = [[1, 2]]`."""
+    if context.token is None or not context.done:
         return
-    if context.name(token) == "NESTED":
+    row = context.done[-1] in {"[", ","} and opening_index(context, "[") is not None
+    if context.done[-1] != "=" and not row:
+        return
+    tensor = "value_info" in context.rules and context.token == "("
+    if not row and not tensor and not in_attributes(context):
+        return
+    rest = context.rest
+    span = context.token.span
+    if context.name(context.token) == "NESTED":
         message = "a list in an attribute cannot contain lists"
         help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
-        yield Diagnosis("wrong-mark", message, token.span, (Edit(token.span, "[]"),), help=help)
-    if context.name(token) != "BRACES":
+        yield Diagnosis("wrong-mark", message, span, (Edit(span, "[]"),), help=help)
+    if context.token in {"(", "{"}:
+        end = closing_index(rest)
+        if end is None:
+            return
+        span = Span(context.at, rest[end].end)
+    elif context.name(context.token) != "BRACES":
         return
-    message, items = "a list must be in square brackets", token[1:-1].rstrip(" ,")
-    yield rewritten("wrong-mark", message, token.span, f"[{items}]", safe="," in items)
+    inside = context.text[span.start + 1 : span.end - 1]
+    scalar = len(context.done) > 2 and context.name(context.done[-3]) == "PRIM"
+    left, right = "{}" if tensor and not row and scalar else "[]"
+    edits = (Edit(span, f"{left}{inside.rstrip(' ,')}{right}"),)
+    message = "a list in an attribute must be in square brackets"
+    if row:
+        message = "a row of a tensor must be in square brackets"
+    elif tensor:
+        message = "the elements of a tensor must be in braces or square brackets"
+    safe = "," in inside or row or tensor
+    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", safe=safe)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for operators, labels and inputs, and for invalid text between nodes."""
+"""Error heuristics for operators, and for invalid text after or between nodes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, inputs_bracket
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     Diagnosis,
@@ -21,7 +20,6 @@ from onnxtext.syntax.heuristics.error_context import (
     replace,
     rewritten,
 )
-from onnxtext.syntax.heuristics.expected import found_words
 
 _MAX_BLOCK = 4000
 """Maximum number of characters of a block that a heuristic inspects."""
@@ -33,6 +31,13 @@ _OUTPUTS = re.compile(r"[-=]>(?![ \t]*\([ \t\r]*$)[^\n#{}]*", re.MULTILINE)
 _ATTRIBUTES = re.compile(
     r"\w+[ \t]*=[ \t]*(?:[^\s()<>{}#\"]|\"[^\"\n]*\"|[ \t](?=[^\n#]))+$", re.MULTILINE
 )
+_MAKE_NODE = re.compile(
+    r"""([ \t]*)((?:\w+[ \t]*=[ \t]*)?(?:onnx\.)?(?:helper\.|oh\.)?make_node[ \t]*\([ \t]*)"""
+    r"""["'](?P<operator>\w+)["'][ \t]*,[ \t]*(?:inputs[ \t]*=[ \t]*)?\[(?P<inputs>[^\]\n]*)\]"""
+    r"""[ \t]*,[ \t]*(?:outputs[ \t]*=[ \t]*)?\[(?P<outputs>[^\]\n]*)\]"""
+    r"""(?P<attributes>[^()\n]*)\),?"""
+)
+_QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
 _CALL = re.compile(r"\.[^\n#{}]*")
 
 
@@ -105,6 +110,21 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
         return
+    elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
+        message = "unexpected `:` before the attributes"
+        replaced = (replace(first, "= A ()"),)  # the parser has completed the node
+        yield Diagnosis("syntax-error", message, first.span, replaced, help="remove it")
+        return
+    elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
+        message = "expected `<` before the attributes, found `:`"
+        replaced = (replace(first, "= A () <"),)
+        yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
+        return
+    elif text[first.at] in ":.\\" and first is token and not context.ahead:
+        message = f"unexpected `{token}`: statements do not end with punctuation"
+        removed, title = (replace(first, ""),), f"remove the `{token}`"
+        yield Diagnosis("syntax-error", message, first.span, removed, title, min_tokens=0)
+        return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
         message = "an output has no methods: every operation must be a node"
@@ -112,6 +132,28 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
+
+
+def _deeper_line_follows(context: ErrorContext) -> bool:
+    """Whether the next line is indented deeper than the line of the error."""
+    token = context.lexer.token(context.text, context.at + 1)
+    return token is not None and indentation(context.text, token.at) > indentation(
+        context.text, context.line_end
+    )
+
+
+def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a call of onnx.helper: `u = helper.make_node("Abs", ["x"], ["u"], axis=1)`."""
+    match = _MAKE_NODE.match(context.text, context.line_start, context.line_limit)
+    if match is None or "node" not in context.rules or context.at > match.end():
+        return
+    inputs, outputs = (", ".join(_QUOTED.findall(match[name])) for name in ("inputs", "outputs"))
+    attributes = match["attributes"].strip(", \t").replace("'", '"')
+    operator = f"{match['operator']} <{attributes}>" if attributes else match["operator"]
+    written = f"{outputs} = {operator} ({inputs})"
+    span = Span(match.start(2), match.end())
+    message = "a node is written as a statement, not as a call of `make_node`"
+    yield Diagnosis("not-a-name", message, span, (Edit(span, written),), f"write `{written}`"[:80])
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -148,72 +190,3 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis(
             "syntax-error", message, token.span, edits, "remove the braces", min_tokens=3
         )
-
-
-def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a value with a subscript: `y = x[0]` and `Relu (x[0])`."""
-    token, done = context.token, context.done
-    if token is None or not done or token.at != done[-1].end or "node" not in context.rules:
-        return
-    name = context.name(done[-1])
-    if token[0] != "[" or name not in {"WORD", "STRING"} or "=" not in done:
-        return
-    end = closing_index(context.rest) if token == "[" else 0
-    inputs = inputs_bracket(context) is not None
-    if end is None or (not inputs and context.rest[end + 1 :]):
-        return
-    span = Span(token.at, context.rest[end].end)
-    help = "write a node for it, such as `Gather` or `Slice`"
-    edits = (Edit(span, "" if inputs else " ()"),)
-    yield Diagnosis("not-a-name", "a value cannot have a subscript", span, edits, help=help)
-
-
-def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a comma that is before a name instead of after it: `Add (,x y)`."""
-    done, token = context.done, context.token
-    index = inputs_bracket(context)
-    if token is None or index is None or [*map(str, done[index:-1])] != ["(", ","]:
-        return
-    if context.name(token) in NAMES and context.name(done[-1]) in NAMES:
-        comma, name = done[-2:]
-        edits = (Edit(Span(comma.at, name.at), ""), insert(name.end, ","))
-        message = f"`,` belongs after {found_words(name)}"
-        yield Diagnosis("syntax-error", message, comma.span, edits, "move it there")
-
-
-def labels(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose labels with a missing or extra bracket: `l] t = …`, `[[l]] t = …`."""
-    if context.token is None or "node" not in context.rules or "=" in context.done:
-        return
-    tokens = [*_without_decorators(context), *context.rest]
-    if "=" not in tokens:
-        return
-    head = tokens[: next(index for index, token in enumerate(tokens) if token == "=")]
-    end = next((index for index, token in enumerate(head) if token == "]"), None)
-    if end is None:
-        return
-    while head[end + 1 : end + 2] == ["]"]:
-        end += 1
-    inside = [token for token in head[: end + 1] if token not in {"[", "]"}]
-    brackets = [token for token in head[: end + 1] if token in {"[", "]"}]
-    names = all(context.name(token) in NAMES for token in inside)
-    if not inside or not names or (head[end].at < context.at and head[end + 1 :] != []):
-        return
-    span = Span(head[0].at, head[end].end)
-    if len(inside) > 1 or brackets == ["[", "]"]:
-        return
-    label = f"[{inside[0]}]"
-    message = "the label of a node must be in one pair of brackets"
-    yield rewritten("syntax-error", message, span, label, min_tokens=2)
-
-
-def _without_decorators(context: ErrorContext) -> list[Token]:
-    """Return the tokens from the start of the node to the error, without the decorators."""
-    done = context.done
-    start = depth = 0
-    for index, token in enumerate(done):
-        if not depth and context.name(token) != "DECORATOR":
-            break
-        depth += token.endswith("(") - (token == ")")
-        start = index + 1
-    return done[start:]

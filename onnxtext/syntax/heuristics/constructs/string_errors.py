@@ -9,6 +9,7 @@ from itertools import islice
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
+from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import BAD_KIND
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, in_attributes
@@ -50,11 +51,21 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     before = context.done[-4:-2]
     typed = next((token for token in before if context.name(token) in {"TYPE", "PRIM"}), "")
-    if before[1:] and before[0] == ":":
-        typed = before[1] if before[1] in {"int", "float"} else ""
-    if not typed or typed.startswith("string"):
+    if typed.startswith("bool") and before[0] != ":":
+        message, help = f"`{value}` is not a boolean", "write `true` or `false`"
+        meant = nearest_name(value, ["true", "false"])
+        edits, title = (replace(value, meant or "true"),), f"write `{meant}`" if meant else ""
+        yield Diagnosis("syntax-error", message, value.span, edits, title, help=help, min_tokens=2)
+    elif (before[0] == ":" and before[1] in {"int", "float"}) or (
+        typed and before[0] != ":" and not typed.startswith("string")
+    ):
+        message, help = f"`{value}` is not a number", "write a number, such as 10"
+        edits = (replace(value, "0"),)
+        yield Diagnosis("syntax-error", message, value.span, edits, help=help, min_tokens=2)
+    else:
         message = f"`{value}` needs quotes to be a string"
-        edits, title = (replace(value, f'"{value}"'),), f'write "{value}"'
+        edits = (replace(value, f'"{value}"'),)
+        title = f'write "{value}"'
         yield Diagnosis("unquoted-string", message, value.span, edits, title, min_tokens=2)
 
 

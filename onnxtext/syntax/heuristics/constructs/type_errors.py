@@ -10,10 +10,12 @@ from itertools import pairwise
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.attributes import list_type_of
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     innermost_bracket,
+    replace,
     rewritten,
 )
 
@@ -37,13 +39,14 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose wrong dimensions: `[*]` for an unknown one, `[N + 1]`, `[N][M]`, `2[]`."""
+    """Diagnose wrong dimensions: `[*]` for an unknown one, `[N×3]`, `[N + 1]`, `[N][M]`, `2[]`."""
     token, done = context.token, context.done
     last = done[-1] if done else None
     if token is None or last is None:
         return
     index = innermost_bracket(done)
     if index and done[index] == "[" and context.name(done[index - 1]) == "PRIM":
+        yield from _other_separators(context, done[index].end)
         yield from _unquoted_expression(context, done[index].end)
         alone = context.ahead[:1] in ([","], ["]"])
         unknown = token in {"*", ":"}
@@ -57,9 +60,12 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         written = f"{sized[1]}[{sized[2]}"
         yield rewritten("wrong-mark", message, span, written, min_tokens=2)
     is_type = context.name(last) == "TYPE" or (last == "]" and "PRIM" in map(context.name, done))
-    listed = token == "[" or context.name(token) == "NUMBERS"
-    if listed and is_type and token.at == last.end:  # `[l]` after a blank may be a label
+    if (token == "[" or context.name(token) == "NUMBERS") and is_type:
         message = "the dimensions of a type must be in one pair of brackets"
+        if context.text.endswith("[]", 0, last.end):
+            span = Span(last.end - 2, last.end)
+            empty = (Edit(span, ""),)
+            yield Diagnosis("wrong-mark", message, span, empty, "remove `[]`", min_tokens=2)
         spans = [Span(last.end - 1, context.at + 1)]
         for before, after in pairwise(context.rest):
             if context.name(before) != "NUMBERS" or context.name(after) != "NUMBERS":
@@ -72,7 +78,17 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
+_SEPARATED = re.compile(r"[\w?]+(?:[ \t]*\u00d7[ \t]*[\w?]+)+|\b[0-9]+(?:[ \t]*:[ \t]*[0-9]+)+\b")
 _MAX_DIMS_LENGTH = 500
+
+
+def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose wrong separators between dimensions: `float[N×3]` and `float[2:3]`."""
+    end = context.text.find("]", start, start + _MAX_DIMS_LENGTH)
+    for match in _SEPARATED.finditer(context.text, start, max(end, start)):
+        written = ", ".join(re.findall(r"[\w?]+", match[0]))
+        message, edits = "dimensions are separated by `,`", (Edit(Span(*match.span()), written),)
+        yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{written}`")
 
 
 _LIKE_COMMA = re.compile(r"\?|\w[^\w\s] ")
@@ -88,3 +104,30 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
         message = f"`{found[0][0]}` needs quotes to be a dimension"
         safe = not any(_LIKE_COMMA.search(edit.text) for edit in edits)
         yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", safe=safe)
+
+
+def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `seq<float>`."""
+    if context.token not in {"<", "("} or not context.done:
+        return
+    kind, rest = context.name(context.done[-1]), context.rest
+    end = closing_index(rest)
+    if (
+        end is None
+        or kind not in {"PRIM", "CONTAINER"}
+        or (kind, context.token) == ("CONTAINER", "(")
+    ):
+        return
+    if end == 1 and kind == "PRIM":
+        span = Span(context.at, rest[end].end)
+        message, edits = "a scalar type must not have brackets", (Edit(span, ""),)
+        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets")
+    left, right = "[]" if kind == "PRIM" else "()"
+    problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
+    span = Span(context.at, rest[end].end)
+    marks = (replace(rest[0], left), replace(rest[end], right))
+    index = innermost_bracket(context.done)
+    listed = index is not None and context.done[index] == "["
+    # In `a = float<1>` and `a = [float<1>]`, the brackets may stand for `(…)`, as in `float(1)`.
+    safe = kind == "CONTAINER" or not (listed or context.done[-2:-1] == ["="])
+    yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=safe)

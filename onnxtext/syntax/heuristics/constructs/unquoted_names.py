@@ -8,19 +8,25 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.actions.headers import INTEGER_KEYS
 from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
+from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     indentation,
+    rewritten,
 )
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")
+_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _MARKED = re.compile(r"([A-Za-z_]\w*)([?.:/;!])")
+_HYPHENATED = re.compile(r"[A-Za-z_]\w*(?:-\w+)+")
 _END_OF_ITEM = re.compile(r"[ \t\r]*(?:[\n,)\]>=]|$)")
+_BLANKS = re.compile(r"[ \t]*")
 
 
 def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -37,10 +43,16 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     if _CONTROL.search(name):
         yield from _control_characters(context, span)
         return
+    numbers = list(_odd_number(context, span))
+    if numbers:
+        yield from numbers
+        return
+    yield from _path(context, span)
     if name[0] in ".:" and "metadata_item" in context.rules:
         return  # the `:` is extra, or the first step of a path is missing
     certain = is_certain_name(context, name, span)
     if not certain:
+        yield from _hyphens(context, span)
         yield from _mark_at_end(context, span)
     for text in (name, name.rstrip(";:")):
         quoted = Span(span.start, span.start + len(text))
@@ -66,6 +78,34 @@ def _run(context: ErrorContext) -> Span | None:
     return Span(*match.span())
 
 
+def _odd_number(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose a number that contains other characters, such as `10!`, or `21a` in a header."""
+    if span.start < context.region.start:
+        return
+    name, kinds = context.text[slice(*span)], context.until(span.start).expected()
+    version = "header_item" in context.rules or not INTEGER_KEYS.isdisjoint(context.done[:1])
+    letters = any(map(str.isalpha, name)) and not (version and name[0].isdigit())
+    if "INT" not in kinds or letters:
+        return
+    message = f"`{name[:60]}` is not a {'number' if 'FLOAT' in kinds else 'whole number'}"
+    numbers = _PLAIN_NUMBER.findall(name) or ["0"]
+    edits, help = (Edit(span, numbers[0]),), "write a number, such as 10"
+    title = f"write {numbers[0]}" if len(numbers) == 1 and numbers[0] in name else ""
+    yield Diagnosis("syntax-error", message, span, edits, title, help=title or help)
+
+
+def _path(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose a path in metadata with slashes: `node y/then_branch/p {`."""
+    name = context.text[slice(*span)]
+    steps = name.split("/")
+    if "metadata_item" not in context.rules or len(steps) < 2 or f'"{name}"' in context.text:
+        return
+    if all(step.isidentifier() for step in steps):
+        written = ".".join(steps)
+        message = "the steps of a path are separated by `.`"
+        yield rewritten("wrong-mark", message, span, written, min_tokens=2)
+
+
 def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     """Diagnose invisible control characters in a name."""
     found = list(_CONTROL.finditer(context.text, *span))
@@ -73,6 +113,20 @@ def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis
     message = f"a name contains the control character U+{ord(found[0][0]):04X}"
     place = edits[0].span
     yield Diagnosis("lookalike-character", message, place, edits, "remove it")
+
+
+def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
+    """Diagnose hyphens in the name of an attribute: `kernel-shape = [3, 3]`."""
+    name = context.text[slice(*span)]
+    end = _BLANKS.match(context.text, span.end)
+    before = [token for token in context.done if token.at < span.start]
+    if not _HYPHENATED.fullmatch(name) or not in_attributes(context):
+        return
+    if before[-1:] == ["="] or end is None or context.text[end.end() : end.end() + 1] != "=":
+        return
+    written = name.replace("-", "_")
+    message = f"the name of an attribute must not contain hyphens: `{name}`"
+    yield rewritten("wrong-mark", message, span, written, min_tokens=2)
 
 
 def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:

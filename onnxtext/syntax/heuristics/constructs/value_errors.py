@@ -12,15 +12,17 @@ from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
+    closing_index,
     in_attributes,
     opening_index,
     unopened_bracket,
 )
-from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
+from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING, load_keywords
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
+    incomplete_statement,
     indentation,
     innermost_bracket,
     insert,
@@ -34,7 +36,11 @@ _ELEMENT = re.compile(
     r"|(?P<word>[^\s\"'‘’“”`,{}\[\]#]+))\s*,?"
 )
 _STRING = re.compile(rf"(?!(?:True|False|{'|'.join(NOTHING)})\Z)[A-Za-z_][\w.:/-]*")
+_FRACTION = re.compile(r"-?(?P<over>\d+(?:\.\d*)?)[ \t]*/[ \t]*(?P<under>\d+(?:\.\d*)?)(?![\w.])")
 _SPECIAL = re.compile(r"(?:\+[ \t]*|(?:math|np|numpy|torch)\.)(inf|nan)\b")
+_SPACED_DECORATOR = re.compile(r"@(\w+)(?:[ \t]+\(|:?[ \t]*(?P<string>\"(?:[^\"\\\n]|\\.)*\"))")
+_NO_TYPES = frozenset(("Tensor", "tensor", "Array", "array", "ndarray", "Sequence", "List"))
+_TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
 
 
 def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -136,6 +142,44 @@ def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
 _VALUES = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "NESTED", "BRACES"))
 
 
+def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an incomplete declaration above another: `bo` for `bool`, or `float[3] b =`."""
+    done = context.done
+    if not done or "value_info" not in context.rules or context.next_statement is None:
+        return
+    last, edits = done[-1], (insert(done[-1].end, ","),)
+    if last == "=" and len(done) == 3:
+        yield incomplete_statement("the data, such as `[1, 2]`,", last, last.span, edits)
+    elif len(done) == 1 < len(last) and any(word.startswith(last) for word in load_keywords()):
+        yield incomplete_statement("a name", last, last.span, edits)
+
+
+def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node or call as the data of an initializer: `float w = Constant <…> ()`."""
+    done = context.done
+    index = next((index for index, token in enumerate(done) if token == "="), None)
+    if not index or len(done) < index + 2 or "value_info" not in context.rules:
+        return
+    name, tokens = done[index + 1], [*done[index + 2 :], *context.rest]
+    if context.name(name) != "WORD" or name in {"external", "sparse"} or not tokens:
+        return
+    while tokens[:1] == ["."] and len(tokens) > 1:  # as in `np.zeros (3)`
+        tokens = tokens[2:]
+    end = name.end
+    for opener in ("<", "("):
+        if tokens[:1] == [opener]:
+            close = closing_index(tokens)
+            if close is None:
+                return
+            end, tokens = tokens[close].end, tokens[close + 1 :]
+    if end == name.end:
+        return
+    span = Span(name.at, end)
+    message = "the data of an initializer must be written out: nodes and calls are not possible"
+    help = "write the elements, such as `[1, 2]`; or move the node to the `{…}` of the graph"
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
+
+
 def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `sparse(…)` without the types of its values and indices."""
     done, token = context.done, context.token
@@ -180,7 +224,7 @@ def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose numbers of other languages, such as `math.inf`."""
+    """Diagnose numbers of other languages: `alpha = 1/2`, `[1, 1/3]`, `math.inf`."""
     if context.token is None:
         return
     special = _SPECIAL.match(context.text, context.done[-1].at if context.done else context.at)
@@ -188,3 +232,54 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if special is not None:
         span, message = Span(*special.span()), f"`{special[0]}` is not a number"
         yield rewritten("syntax-error", message, span, special[1])
+    for match in _FRACTION.finditer(context.text, context.line_start, context.line_limit):
+        if not match.start() <= context.at <= match.end():
+            continue
+        if float(match["under"]):
+            value = float(match["over"]) / float(match["under"])
+            written = f"-{value!r}" if match[0][0] == "-" else repr(value)
+            span, message = Span(*match.span()), f"`{match[0]}` is not a number"
+            yield rewritten("syntax-error", message, span, written)
+
+
+def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a decorator without `(` directly after its name: `@doc "…"`, `@doc ("…")`."""
+    if context.token is None or context.token[0] != "@":
+        return
+    match = _SPACED_DECORATOR.match(context.text, context.at)
+    if match is None:
+        return
+    if match["string"] is not None:
+        edits = (Edit(Span(*match.span()), f"@{match[1]}({match['string']})"),)
+    else:
+        edits = (Edit(Span(match.end(1), match.end()), "("),)
+    message = f"write `@{match[1]}(…)`, without a blank before the `(`"
+    title = "correct the decorator"
+    yield Diagnosis("syntax-error", message, Span(*match.span()), edits, title, min_tokens=2)
+
+
+def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a type variable in a function, `F (T a) => (T b)`, and types such as `Tensor`."""
+    done, token = context.done, context.token
+    if len(done) != 1 or "value_info" not in context.rules or context.name(token) not in NAMES:
+        return
+    if done[0] in _NO_TYPES:
+        edits = (Edit(done[0].span, "float"),)
+        message = f"`{done[0]}` is not a type"
+        help = "write an element type and dimensions, such as `float[N, 3]`"
+        yield Diagnosis("unknown-type", message, done[0].span, edits, help=help)
+    if _TYPE_VARIABLE.fullmatch(done[0]) and done[0].end < context.at:
+        edits = (Edit(Span(done[0].at, context.at), ""),)
+        message = f"`{done[0]}` is not a type: functions have no type variables"
+        yield Diagnosis("unknown-type", message, done[0].span, edits, f"remove `{done[0]}`")
+
+
+def parameter_with_at_sign(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a parameter of a function written like a reference: `F <@alpha>`."""
+    if "parameter" in context.rules and context.text.startswith("@", context.at):
+        name = context.lexer.token(context.text, context.at + 1)
+        if name is not None and name.at == context.at + 1 and context.name(name) in NAMES:
+            span = Span(context.at, name.end)
+            message = "write a parameter of a function without `@`; only references have `@`"
+            edits = (Edit(Span(context.at, name.at), ""),)
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", safe=True)

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, in_attributes
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
+    rewritten,
 )
 
 _FORMATS = (
@@ -45,7 +47,17 @@ _MLIR = re.compile(
     r"|[ \t]*%[\w.$:]+[ \t]*=[ \t]*[\w.]+[ \t]+%[^\n]*:"
     r'|(?:func\.)?return[ \t]+%|"?(?:onnx|func)\.[Rr]eturn"?[ \t]*\(?%)'
 )
+_MAX_BLOCK = 4000
+"""Maximum number of characters of a block in braces to inspect."""
+_FIELDS = re.compile(
+    r"""\{\s*["']?name["']?\s*:\s*["'](?P<name>\w+)["']\s*,?\s*(?:type\s*:\s*\w+\s*,?\s*)?"""
+    r"""["']?[ifs]["']?\s*:\s*(?P<value>"[^"\n]*"|[-\w.+]+)\s*(?:,?\s*type\s*:\s*\w+\s*)?\}"""
+)
 _IN_BRACES = re.compile(r"\{(?P<attributes>[ \t]*\w+[ \t]*=[^{}\n]*)\}")
+_LIKE_JSON = re.compile(
+    r"""\{[ \t]*["']?(?P<key>\w+)["']?[ \t]*:[ \t]*"""
+    r"""(?P<value>-?[\w.]+|"[^"\n]*"|\[[^]\n]*\])[ \t]*\}"""
+)
 _MLIR_TYPE = re.compile(r"[ \t]*:[ \t]*(?:[su]?i|f|bf)[0-9]+(?=[ \t]*(?:[,>]|$))")
 
 
@@ -112,10 +124,25 @@ def _end_of_nodes(context: ErrorContext, pattern: re.Pattern[str], match: re.Mat
 
 
 def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose attributes as in MLIR: `y = Softmax (x) {axis = -1 : si64}`."""
-    text = context.text
-    if context.token != "{":
+    """Diagnose attributes in other formats: `<{name: "axis", i: 0}>` and `{axis = -1 : si64}`."""
+    text, token = context.text, context.token
+    typed = _MLIR_TYPE.match(text, context.at) if token == ":" else None
+    if typed is not None and in_attributes(context) and context.done[-2:-1] == ["="]:
+        span, message = Span(*typed.span()), "the value of an attribute cannot have a type after it"
+        edits = (Edit(Span(context.done[-1].end, span.end), ""),)
+        yield Diagnosis("misplaced-type", message, span, edits, f"remove `{typed[0].strip()}`")
+    if token != "{":
         return
+    match = _FIELDS.match(text, context.at, context.line_limit)
+    if match is not None and in_attributes(context):
+        span, written = Span(*match.span()), f"{match['name']} = {match['value']}"
+        message = "an attribute must have the form `NAME = VALUE`"
+        yield rewritten("wrong-mark", message, span, written)
+    match = _LIKE_JSON.match(text, context.at, context.line_limit)
+    if match is not None and "node" in context.rules and context.done[-2:-1] in (["="], ["."]):
+        span, message = Span(*match.span()), "the attributes of a node must be in `<…>`"
+        written = f"<{match['key']} = {match['value']}>"
+        yield rewritten("wrong-mark", message, span, written)
     match = _IN_BRACES.match(text, context.at, context.line_limit)
     before = text[context.line_start : context.at].rstrip()
     if match is not None and "node" in context.rules and before.endswith(")") and "=" in before:
@@ -125,3 +152,32 @@ def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, edits, title)
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("wrong-mark", message, span, help=title, skip_to=skip_to)
+
+
+def incomplete_attribute(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an attribute without its value or name: `<axis =>` and `<= 1>`."""
+    token, done = context.token, context.done
+    if token is None or not in_attributes(context):
+        return
+    begins = not done or done[-1] in {"<", ","}
+    if token == "=>" and done and done[-2:-1] in ([], ["<"], [","]):
+        message = "incomplete statement: expected a value after `=`"
+        edits, help = (Edit(token.span, "= 0>"),), "write the value, or remove the attribute"
+        span = Span(token.at, token.at + 1)
+        yield Diagnosis("incomplete-statement", message, span, edits, help=help)
+    elif token == "=" and begins:
+        message, help = "the name of the attribute is missing", "write `NAME = VALUE`"
+        edits = (Edit(Span(token.at, token.at), "a "),)
+        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
+
+
+def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph without a name in an attribute: `body = (float x) => (y) {…}`."""
+    done, token = context.done, context.token
+    if token != "(" or done[-1:] != ["="] or not in_attributes(context):
+        return
+    tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
+    end = closing_index(tokens)
+    if end is not None and tokens[end + 1 : end + 2] == ["=>"]:
+        edits, help = (Edit(Span(token.at, token.at), "g "),), "name it, such as `g`"
+        yield Diagnosis("syntax-error", "the name of the graph is missing", token.span, edits, help)

@@ -344,9 +344,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         expected = set(context.expected())
         if separates and "COMMA" in expected:
             message = "expected `,`, found `;`"
-            ahead = context.ahead[0] if context.ahead else ""
-            typed = ahead in {"[", "{"} or context.name(ahead) == "PRIM"
-            is_key = "COLON" in expected and typed
+            is_key = "COLON" in expected and context.ahead[:1] in (["["], ["{"])
             safe = not (among_outputs or is_key)
             yield rewritten("semicolon", message, span, ",", safe=safe, min_tokens=3)
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):

@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
-from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NOTHING
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -39,15 +39,22 @@ _LAMBDA = re.compile(r"[ \t]*\w+[ \t]*=[ \t]*(lambda)\b[ \t\w,]*:")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[ \t]*(?=\()")
 _TYPING = re.compile(
     r"(?:(?:typing|torch|np|numpy|onnx|tf|t)\.)?"
-    r"(?:Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union|Any"
-    r"|Tensor|[A-Z][a-z]+Tensor|ndarray|NDArray|Array|TensorProto)\b(?:\[(?:[^][\n]|\[[^][\n]*\])*\])?"
+    r"(?P<name>Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union|Any"
+    r"|Tensor|[A-Z][a-z]+Tensor|ndarray|NDArray|Array|TensorProto)\b"
 )
+_CONTAINERS = {
+    "Optional": ("optional", 1), "List": ("seq", 1), "Sequence": ("seq", 1), "Dict": ("map", 2),
+    "Mapping": ("map", 2),
+}  # fmt: skip
+_PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
 _BLANKS = re.compile(r"[ \t]*")
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
+_CONVERSIONS = frozenset(("int", "float", "str", "long", "Fraction", "Decimal"))
 _BOOLEANS = {"True": "true", "False": "false"}
 _NO_VALUE_HELP = "remove the attribute or input that has no value"
 _NO_VALUES = dict.fromkeys(NOTHING, '""')
 _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
+_MAX_NESTING = 8
 _MAX_TYPE = 200
 """Maximum number of characters of a Python type that is recognized."""
 _DIMENSIONS = re.compile(
@@ -75,8 +82,7 @@ def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
                 yield Diagnosis(
                     "python-literal", message, token.span, edits, help=help, min_tokens=few
                 )
-            tensor = type or "value" in context.done  # as in `Constant <value = true>`
-            safe = not (words is _NUMBERS_FOR and (tensor or "header_entry" in context.rules))
+            safe = not (words is _NUMBERS_FOR and (type or "header_entry" in context.rules))
             title = f"write `{word}`"
             yield Diagnosis(
                 "python-literal", message, token.span, edits, title, safe=safe, min_tokens=few
@@ -160,6 +166,40 @@ def called_values(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)
 
 
+def called_elements(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a call as an item of a list: `[int("1"), 2]`, `[float("inf")]`."""
+    done, token = context.done, context.token
+    index = innermost_bracket(done)
+    if index and done[index] == "(":
+        first, before = done[index - 1], done[: index - 1]
+    elif token == "(" and done:
+        first, before = done[-1], done[:-1]
+    elif done[-1:] == [")"] and (index := innermost_bracket(done[:-1])):
+        first, before = done[index - 1], done[: index - 1]
+    elif token is not None:
+        first, before = token, done
+    else:
+        return
+    index = innermost_bracket(before)
+    if index is None or before[index] != "[" or before[-1] not in {"[", ","} or "=" not in before:
+        return
+    match = _CALL.match(context.text, first.at, context.line_limit)
+    if match is None:
+        return
+    tokens = context.lexer.tokens(context.text, match.end(), context.line_limit)
+    end = closing_index(tokens)
+    if end is None or tokens[end + 1 : end + 2] not in ([","], ["]"]):
+        return
+    span, number = Span(first.at, tokens[end].end), tokens[1].strip('"') if end == 2 else ""
+    message = f"an element cannot be a call such as `{match[0].rstrip()}(…)`"
+    converts = match[0].rstrip() in _CONVERSIONS or match[0].rpartition(".")[2].rstrip() in ELEMENTS
+    is_number = _QUOTED_NUMBER.fullmatch(f'"{number}"') or number in {"inf", "-inf", "nan"}
+    if converts and is_number:
+        yield rewritten("syntax-error", message, span, number)
+    help = "write the number, such as 0, 1.5, inf or nan"
+    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)
+
+
 def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose types of Python before a name: `Tensor y`, `Optional[float[2]] y`, `[n, m] y`."""
     if not {"node", "value_info"} & context.rules or context.token is None:
@@ -175,16 +215,52 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unknown-type", message, Span(*match.span(1)), edits, help=help)
     name = first if context.token == ":" and context.done == [first] else None
     start = first.at if name is None else _skip_blanks(text, context.at + 1)
-    match = _TYPING.match(text, start, context.line_end)
-    if match is None:
+    if _TYPING.match(text, start, context.line_end) is None:
         return
-    span, after = Span(*match.span()), "" if name is None else f" {name}"
-    message = f"`{match[0]}` is not a type"
-    place = span if name is None else Span(name.at, match.end())
+    end, written = python_type(text, start)
+    span, after = Span(start, end), "" if name is None else f" {name}"
+    message = f"`{text[slice(*span)]}` is not a type"
+    place = span if name is None else Span(name.at, end)
+    if written:
+        edits, title = (Edit(place, written + after),), f"write `{written}{after}`"
+        yield Diagnosis("unknown-type", message, span, edits, title, help=title)
     help = "write an element type and dimensions, such as `float[N, 3]`"
     if name is not None:
         help = f"write an element type and dimensions before the name, such as `float[N, 3] {name}`"
     yield Diagnosis("unknown-type", message, span, (Edit(place, "float" + after),), help=help)
+
+
+def python_type(text: str, offset: int, depth: int = 0) -> tuple[int, str]:
+    """Translate a type of Python at an offset, such as `Optional[float[2]]`.
+
+    `depth` is the number of types that contain the type.
+
+    Returns:
+        The end of the type, and its translation: "" if it has none.
+    """
+    match = _TYPING.match(text, offset)
+    if match is None or depth > _MAX_NESTING:
+        plain = _PLAIN_TYPE.match(text, offset)
+        name = "" if plain is None else ALIASES.get(plain["name"], plain["name"])
+        if plain is None or name not in ELEMENTS:
+            return (offset if plain is None else plain.end()), ""
+        return plain.end(), f"{name}{plain['dims'] or ''}"
+    end = match.end()
+    if text[end : end + 1] != "[":
+        return end, ""
+    inner: list[str] = []
+    separator = "["
+    while text[end : end + 1] == separator:
+        separator = ","
+        start = _skip_blanks(text, end + 1)
+        end, written = python_type(text, start, depth + 1)
+        inner.append(written)
+        end = _skip_blanks(text, end)
+    if text[end : end + 1] != "]":
+        return match.end(), ""
+    container, count = _CONTAINERS.get(match["name"], ("", 0))
+    known = len(inner) == count and all(inner)
+    return end + 1, f"{container}({', '.join(inner)})" if known else ""
 
 
 def _skip_blanks(text: str, offset: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
+from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -22,6 +23,7 @@ _NEAR = 20_000
 _SHORT = 30
 """A message quotes a value only if the value has fewer characters."""
 _NAME = r"[A-Za-z_]\w*"
+_PATH = rf"{_NAME}(?:\.{_NAME})*"
 _FILLED = r"\([^()#]*\)"
 _CONSTRUCTORS = (
     r"(?:(?:np|numpy|torch|tf|jnp|onnx)\.)?"
@@ -30,15 +32,28 @@ _CONSTRUCTORS = (
 )
 _END = r"[ \t]*;?[ \t\r]*(?:#.*)?"
 _FORMS = re.compile(
-    r"(?:None|null|nil|NULL|nullptr"
-    r"|(?P<constant>True|False|true|false|\"[^\"\n]*\"|'[^'\n]*'"
+    rf"(?:(?P<names>{_NAME}(?:[ \t]*,[ \t]*{_NAME})+)"
+    r"|(?P<value>None|True|False|true|false|null|nil|NULL|nullptr|\"[^\"\n]*\"|'[^'\n]*'"
     r"|\{[ \t]*(?:[\"'\w][^\n]*)?\}|\[[^\n]*\bfor\b[^\n]*\]"
     rf"|{_CONSTRUCTORS}[ \t]*\((?=[^\n]*[\d\[\"'])[^\n]*\))"
-    rf"|{_NAME}(?:[ \t]*,[ \t]*{_NAME})+|{_NAME}(?:\[[^][\n]*\]){{2,}}"
-    rf"|(?P<object>{_NAME})\.{_NAME}(?:[ \t]*{_FILLED})?|[^?:\n]+\?[^?:\n]+:[^?:\n]+"
+    rf"|(?P<subscript>(?P<array>{_NAME})(?:\[[^][\n]*\]){{2,}})"
+    rf"|(?P<property>(?P<object>{_NAME})\.(?P<field>{_NAME}))"
+    rf"|(?P<layer>{_PATH}[ \t]*\((?=[^()#]*[\d\"'])(?![^()#]*=)[^()#]*\)[ \t]*{_FILLED})"
+    rf"|(?P<method>(?P<self>{_NAME})\.(?P<called>{_NAME})[ \t]*{_FILLED})"
+    r"|(?P<ternary>(?P<condition>[^?:\n]+)\?(?P<yes>[^?:\n]+):(?P<no>[^?:\n]+))"
     rf")(?={_END}$)"
 )
 _REST_OF_LINE = re.compile(_END)
+_PROPERTIES = {
+    "T": "Transpose", "mT": "Transpose", "H": "Transpose", "shape": "Shape", "size": "Size",
+    "data": "Identity", "values": "Identity",
+}  # fmt: skip
+"""The ONNX operators for properties of arrays in Python."""
+_AUGMENTED = {
+    "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul", "%": "Mod", "&": "And",
+    "|": "Or", "^": "Xor",
+}  # fmt: skip
+_NO_EXPRESSIONS = "expressions are not supported: every operation must be a node"
 _CONSTANT = "write an initializer in the `<…>` of the graph, or a node `Constant`"
 _NODE = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
 
@@ -60,12 +75,62 @@ def right_sides(context: ErrorContext) -> Iterator[Diagnosis]:
     ended = context.token is None or context.next_statement == context.at
     if match is None or (not ended and context.at >= match.end()):
         return
-    if match["object"] and not is_defined(context, match["object"], match.start()):
-        return  # probably a node without its inputs
-    span, help = Span(*match.span()), _CONSTANT if match["constant"] else _NODE
-    message = f"`{match[0]}` is not a node" if len(match[0]) < _SHORT else "this is not a node"
-    edits = (Edit(Span(start, max(match.end(), done[-1].end)), "A ()"),)
-    yield Diagnosis("not-a-name", message, span, edits, help=help)
+    found = _explain(context, match, str(done[0]))
+    if found is not None:
+        message, help = found
+        span = Span(*match.span())
+        edits = (Edit(Span(start, max(match.end(), done[-1].end)), "A ()"),)
+        yield Diagnosis("not-a-name", message, span, edits, help=help)
+
+
+def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[str, str] | None:
+    """Return the message and the help for a match of `_FORMS`; None if it may be a node.
+
+    `name` is the output before the `=`.
+    """
+    written = match[0]
+    quoted = f"`{written}`" if len(written) < _SHORT else "this"
+    is_value = f"{quoted} is a value, not a node"
+    first = re.split(r"[ \t]*,", written)[0]
+    if match["names"]:
+        return (
+            "a list of values is not a node",
+            f"write `{name} = Identity ({first})` for each value",
+        )
+    if match["value"]:
+        return is_value, _NODE if written in NOTHING else _CONSTANT
+    if match["subscript"]:
+        help = "write a node for each subscript, such as `Gather` or `Slice`"
+        return "a value cannot have a subscript", help
+    if match["property"]:
+        operator = _PROPERTIES.get(match["field"])
+        if operator is None and not is_defined(context, match["object"], match.start()):
+            return None
+        operator = operator or "OPERATOR"
+        return is_value, f"write a node, such as `{name} = {operator} ({match['object']})`"
+    if match["layer"]:
+        return "a node cannot have two lists in parentheses", _NODE
+    if match["method"]:
+        if not is_defined(context, match["self"], match.start()):
+            return None
+        operator = match["called"].title().replace("_", "")
+        help = f"write a node, such as `{name} = {operator} ({match['self']}, …)`"
+        return f"{quoted} is a call of a method, not a node", help
+    operands = ", ".join(match[group].strip() for group in ("condition", "yes", "no"))
+    return _NO_EXPRESSIONS, f"write `{name} = Where ({operands})`"
+
+
+def augmented_assignments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `x += y`, which assigns a name again."""
+    done, ahead, token = context.done, context.ahead, context.token
+    if token not in _AUGMENTED or ahead[:1] != ["="] or "node" not in context.rules:
+        return
+    if len(done) != 1 or ahead[0].at != token.end:
+        return
+    value = "…" if not ahead[1:] else str(ahead[1])
+    help = f"write `NAME = {_AUGMENTED[token]} ({done[0]}, {value})`: a name is assigned only once"
+    span = Span(token.at, ahead[0].end)
+    yield Diagnosis("not-a-name", _NO_EXPRESSIONS, span, help=help, skip_to=context.line_end + 1)
 
 
 def computed_values(context: ErrorContext) -> Iterator[Diagnosis]:

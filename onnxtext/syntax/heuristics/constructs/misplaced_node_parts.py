@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Error heuristics for parts of nodes in a wrong place or in wrong brackets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from onnxtext.diagnostics import Edit
+from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, inputs_bracket
+from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
+    Diagnosis,
+    ErrorContext,
+    begins_line,
+    insert,
+)
+from onnxtext.syntax.heuristics.expected import found_words
+
+_IN_BRACKETS = re.compile(
+    r"[ \t]*(?:(?P<open>\()|\[|<)[ \t]*[\w\", .]+=[^>\n#][^\n#]*\)[ \t]*(?(open)\)|[\]>])[ \t\r]*$"
+)
+
+
+def node_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node in brackets: `(y = Relu (x))` and `[y = Relu (x)]`."""
+    match = _IN_BRACKETS.match(context.text, context.line_start, context.line_limit)
+    first = context.done[0] if context.done else context.token
+    if match is None or "node" not in context.rules or first is None or first not in CLOSER:
+        return
+    if begins_line(context.text, first.at) and first.at >= context.line_start:
+        last = context.line_start + len(match[0].rstrip()) - 1
+        edits = (Edit(first.span, ""), Edit(Span(last, last + 1), ""))
+        message, title = "a node cannot be in brackets", "remove the brackets"
+        yield Diagnosis("wrong-mark", message, first.span, edits, title)
+
+
+def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a decorator after the last node: `y = Relu (x) @doc("a")`, then `}`."""
+    done = context.done
+    if context.token != "}" or not done or context.name(done[0]) != "DECORATOR":
+        return
+    if done[-1] == ")" and "node" in context.rules and not begins_line(context.text, done[0].at):
+        span = Span(done[0].at, done[-1].end)
+        message, help = "a decorator belongs before its node", "move it before the node"
+        yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
+
+
+def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a value with a subscript: `y = x[0]` and `Relu (x[0])`."""
+    token, done = context.token, context.done
+    if token is None or not done or token.at != done[-1].end or "node" not in context.rules:
+        return
+    name = context.name(done[-1])
+    if token[0] != "[" or name not in {"WORD", "STRING"} or "=" not in done:
+        return
+    end = closing_index(context.rest) if token == "[" else 0
+    inputs = inputs_bracket(context) is not None
+    if end is None or (not inputs and context.rest[end + 1 :]):
+        return
+    span = Span(token.at, context.rest[end].end)
+    help = "write a node for it, such as `Gather` or `Slice`"
+    edits = (Edit(span, "" if inputs else " ()"),)
+    yield Diagnosis("not-a-name", "a value cannot have a subscript", span, edits, help=help)
+
+
+def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a comma that is before a name instead of after it: `Add (,x y)`."""
+    done, token = context.done, context.token
+    index = inputs_bracket(context)
+    if token is None or index is None or [*map(str, done[index:-1])] != ["(", ","]:
+        return
+    if context.name(token) in NAMES and context.name(done[-1]) in NAMES:
+        comma, name = done[-2:]
+        edits = (Edit(Span(comma.at, name.at), ""), insert(name.end, ","))
+        message = f"`,` belongs after {found_words(name)}"
+        yield Diagnosis("syntax-error", message, comma.span, edits, "move it there")
+
+
+def swapped_lists(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose inputs in `<…>` and attributes in `(…)`: `TopK <x, k> (axis = 0)`."""
+    tokens = [*context.done, *context.rest]
+    start = next((i for i, token in enumerate(tokens) if token == "<"), 0)
+    if not start or tokens[start - 2 : start - 1] not in (["="], ["."]):
+        return
+    if "node" not in context.rules or context.token not in {",", ">"}:
+        return
+    end = closing_index(tokens[start:])
+    names = [] if end is None else tokens[start + 1 : start + end]
+    attributes = [] if end is None else tokens[start + end + 1 :]
+    if any(token != "," and context.name(token) not in NAMES for token in names):
+        return
+    close = closing_index(attributes) if attributes[:1] == ["("] else None
+    if close is None or attributes[2:3] not in (["="], [":"]):
+        return
+    text, last = context.text, attributes[close]
+    inputs = text[tokens[start].at + 1 : attributes[0].at].rstrip().removesuffix(">")
+    values = text[attributes[0].at + 1 : last.at]
+    edits = (
+        Edit(Span(tokens[start].at, attributes[0].at), f"<{values}> "),
+        Edit(Span(attributes[0].at, last.end), f"({inputs})"),
+    )
+    message = "the attributes of a node must be in `<…>` and its inputs in `(…)`"
+    span = Span(tokens[start].at, last.end)
+    yield Diagnosis("wrong-mark", message, span, edits, "swap the lists")
