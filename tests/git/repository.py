@@ -124,6 +124,7 @@ class Repository:
         words = shlex.quote(sys.executable), shlex.quote(str(python))
         for file, content in zip(files, _INSTALLED[key], strict=True):
             if content is not None:
+                file.parent.mkdir(exist_ok=True)  # git makes `info` only from its templates
                 file.write_text(content.replace(*words))
 
     def write(self, name: str, content: bytes | str) -> Path:

@@ -426,6 +426,14 @@ def test_a_symbolic_link_to_attributes_is_kept(repository: Repository) -> None:
     assert real.read_bytes() == b"*.c text\n"
 
 
+def test_later_installations_in_tests_need_no_templates_of_git(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        repository = create(tmp_path / name, "--template=")
+        repository.install()
+        assert b"*.onnx" in info(repository).read_bytes()
+
+
 def test_attributes_outside_of_the_worktree_are_not_written(repository: Repository) -> None:
     outside = repository.home / "outside"
     outside.mkdir()
