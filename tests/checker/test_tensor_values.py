@@ -93,14 +93,27 @@ def test_tensors_made_by_onnx_have_no_findings() -> None:
         assert not {item.code for item in onnxtext.check(model) if item.severity == "error"}, name
 
 
-def test_a_value_that_is_a_name_is_explained() -> None:
+@pytest.mark.parametrize("value", ["bool true", "float16 nan", "float8e5m2 inf"])
+def test_a_value_that_is_a_name_is_explained(value: str) -> None:
     """`bool true` is a tensor that is named `true`, also in the official syntax."""
-    (finding,) = [
-        item
-        for item in onnxtext.check(text("z = Constant <value = bool true> ()\ny = Relu (x)"))
-        if item.code == "tensor-data-size"
-    ]
-    assert finding.help == "write `bool(true)` for the value: `true` is now the name"
+    (finding,) = sizes_of(text(f"z = Constant <value = {value}> ()\ny = Relu (x)", opsets="25"))
+    type, name = value.split()
+    assert finding.help == f"write `{type}({name})` for the value: `{name}` is now the name"
+
+
+@pytest.mark.parametrize("value", ["int64 true", "string true", "bool nan", "float8e4m3fn inf"])
+def test_a_name_that_is_no_value_of_the_type_is_not_explained(value: str) -> None:
+    (finding,) = sizes_of(text(f"z = Constant <value = {value}> ()\ny = Relu (x)", opsets="25"))
+    assert finding.help == "correct the dims or the data"
+
+
+def test_the_name_of_an_initializer_is_not_its_value() -> None:
+    (finding,) = sizes_of(text("y = Relu (x)", values="float nan =,"))
+    assert finding.help == "correct the dims or the data"
+
+
+def sizes_of(source: str) -> list[onnxtext.Diagnostic]:
+    return [item for item in onnxtext.check(source) if item.code == "tensor-data-size"]
 
 
 def test_external_data_without_its_location_flag_is_ignored() -> None:

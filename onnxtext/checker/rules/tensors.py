@@ -23,6 +23,8 @@ from onnxtext.checker.rules.external_data import external_entries
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
+from onnxtext.tensor.errors import LiteralError
+from onnxtext.tensor.parse_literals import parse_scalar
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -68,8 +70,8 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
                 if changed_fields(tensor.decorators).get("external_data") is not None:
                     hint = ": `external_data` is ignored without `data_location: EXTERNAL`"
                 finding = _size(tensor, f"has {count_noun(count, 'element')}, but no data{hint}")
-                if tensor.name in _VALUES and not tensor.dims:
-                    value = f"{tensor.type.element}({tensor.name})"
+                if _is_value(tensor, element):
+                    value = f"{element.name}({tensor.name})"
                     help = f"write `{value}` for the value: `{tensor.name}` is now the name"
                     finding = finding._replace(help=help)
                 yield finding
@@ -77,8 +79,17 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
             yield from _fields(tensor, element, count, dict(fields))
 
 
-_VALUES = frozenset(("true", "false", "nan", "inf"))
-"""Words that are the name of a tensor after a type in an attribute: `value = bool true`."""
+def _is_value(tensor: TensorUse, element: ElementType) -> bool:
+    """Whether the name of a tensor in an attribute is a value of its type: `value = bool true`."""
+    in_attribute = tensor.place.part[0] == "attributes"
+    if not in_attribute or tensor.dims or tensor.name not in ("true", "false", "nan", "inf"):
+        return False
+    try:
+        parse_scalar(element, tensor.name)
+    except LiteralError:
+        return False
+    return True
+
 
 _STRINGS = 'write the strings in braces: `{"a", "b"}`'
 """The help for a tensor of strings whose data is in another field than `string_data`."""
