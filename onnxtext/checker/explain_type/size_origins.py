@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Node
+from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
@@ -172,7 +173,7 @@ class SizeExplainer:
             step.kind = "inferred" if step.size is not None else "unknown"
             return [(caller, node.inputs[index], step.part)]
         outer = view.outer()
-        if scope.holder is None or outer is None:
+        if scope.holder is None or outer is None or plain_domain(scope.holder.domain):
             return None
         return explain_body_input(step, scope.holder, outer, index)
 
@@ -204,7 +205,7 @@ class SizeExplainer:
         if isinstance(target, Scope):
             return self._call(step, node, output)
         children = scope.children.get(position)
-        if children:
+        if children and not plain_domain(node.domain):
             return made_by_bodies(step, node, output, children)
         return self._operator(step, node, output, target, declared)
 

@@ -203,6 +203,14 @@ def test_attribute_references_are_explained_with_the_attributes_of_the_call(
     assert "the attributes of" not in found
 
 
+def test_an_operator_of_another_domain_is_no_loop() -> None:
+    body = "b (int64 i, bool d, q) => (bool e, r) { e = Identity (d) r = Relu (q) }"
+    node = f"y = custom.Loop <body = {body}> (, c, x)"
+    text = f"{HEAD}g (float[3] x, bool c) => (float[?] y) {{ {node} }}"
+    assert "`Loop` is an unknown operator of the domain `custom`" in told(parse(text), "y")
+    assert "the input `q` is declared without a shape" in told(parse(text), "r")
+
+
 def test_explanations_of_cycles_and_long_chains_end() -> None:
     deep = "\n".join([f"  v{i + 1} = Relu (v{i})" for i in range(3000)])
     text = f"{HEAD}g (float[N] v0) => (float[N] y) {{\n{deep}\n  y = Neg (v3000)\n}}"
