@@ -199,7 +199,9 @@ def release(words: list[str]) -> int:
     if status := run(python, "-m", "hatchling", "build", "-d", str(dist)):
         return status
     with tempfile.TemporaryDirectory() as directory:
-        fresh = make_environment(Path(directory) / "venv", "--without-pip")
+        # The environment has the Python of `python`, because the pip of an older Python can fail.
+        run(python, *VENV, "--without-pip", str(Path(directory) / "venv"), check=True)
+        fresh = python_of(Path(directory) / "venv")
         install = (python, "-m", "pip", "--python", fresh, "install", "--quiet")
         (wheel,) = dist.glob("*.whl")
         run(*install, wheel, check=True)
@@ -332,12 +334,12 @@ def fingerprint() -> str:
     return digest.hexdigest()
 
 
-def make_environment(home: Path, *options: str) -> Path:
+def make_environment(home: Path) -> Path:
     """Make a virtual environment; return its Python. Exit if that fails.
 
     As root on Debian, install the missing module `venv` if necessary.
     """
-    command = [sys.executable, *VENV, "--clear", *options, str(home)]
+    command = [sys.executable, *VENV, "--clear", str(home)]
     if run(*command):
         # On Debian, the module is in a separate package.
         if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
