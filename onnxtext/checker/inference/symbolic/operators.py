@@ -182,7 +182,7 @@ def _gemm(call: OperatorCall) -> SymbolicShape:
     rows, inner = reversed(left) if call.integer("transA", 0) else left
     other, columns = reversed(right) if call.integer("transB", 0) else right
     call.equal(inner, other, "the number of columns of {0}", "the number of rows of {1}")
-    if call.since >= 7 or call.node.op_type != "Gemm":
+    if call.since >= 7:
         _require_broadcast_to(call, 2, (rows, columns))
     return rows, columns
 
