@@ -83,7 +83,6 @@ ERRORS = {
     "y = MatMulInteger (a, b, z3)": "`z3` is 3, but dimension -2 of `a` is 2",
     "y = MatMulInteger (a, b, z, z3)": "`z3` is 3, but dimension -1 of `b` is 4",
     "y = ConvInteger (q, kernel, z3)": "`z3` must be one number",
-    ADDED.format("one1"): "`one1` has 1 dimension, but the operator needs 0",
     "y = ConvTranspose <output_padding = [1]> (line, w)": "not less than the stride 1",
     "y = ScatterND (x, far, u)": "the index 3 is out of range: the dimension of `x` is 2",
     "y = GatherND (x, far)": "the index 3 is out of range: the dimension of `x` is 2",
@@ -118,6 +117,7 @@ ERRORS = {
 }  # fmt: skip
 """Nodes that the specification forbids, and what `check` says."""
 WARNINGS = {
+    ADDED.format("one1"): "`one1` has 1 dimension, but onnxruntime needs 0",
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
     'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
     "y = Resize (image, roi, scales, none)": "onnxruntime rejects `scales` together",

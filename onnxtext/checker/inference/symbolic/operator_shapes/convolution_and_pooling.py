@@ -28,10 +28,7 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     dilations = call.listed("dilations", (1,) * count)
     pads = call.listed("pads", (0,) * (2 * count))
     mode = call.attribute("auto_pad") or b"NOTSET"
-    axes = "the number of spatial dimensions"
-    call.equal(len(strides), count, "the number of `strides`", axes)
-    call.equal(len(dilations), count, "the number of `dilations`", axes)
-    call.equal(len(pads), 2 * count, "the number of `pads`", f"twice {axes}")
+    require_counts(call, count)
     if len(strides) != count or len(dilations) != count or min(strides, default=1) < 1:
         return (None,) * count
     if mode in (b"SAME_UPPER", b"SAME_LOWER"):
@@ -54,6 +51,18 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
             rounded = quotient_rounded_up if isinstance(steps, int) and steps < 0 else quotient
             dims.append(plus(rounded(steps, by), 1))
     return tuple(dims)
+
+
+def require_counts(call: OperatorCall, count: int) -> None:
+    """Require the lists of a convolution or pooling to fit `count` spatial dimensions."""
+    axes = "the number of spatial dimensions"
+    for name, size, expected in (
+        ("strides", count, axes),
+        ("dilations", count, axes),
+        ("pads", 2 * count, f"twice {axes}"),
+    ):
+        given = len(call.listed(name, (0,) * size))
+        call.equal(given, size, f"the number of `{name}`", expected)
 
 
 _NEVER_EMPTY = ("Conv", "ConvInteger", "FusedConv", "QLinearConv")
@@ -107,7 +116,8 @@ def require_kernel(call: OperatorCall, kernel: Extents, weights: int) -> None:
     """Require `kernel_shape` to be `kernel`, the spatial dimensions of the input `weights`."""
     declared = call.listed("kernel_shape", ())
     entries = "the number of entries of `kernel_shape`"
-    call.equal(len(declared or kernel), len(kernel), entries, "the number of spatial dimensions")
+    if declared or call.attribute("kernel_shape") == ():
+        call.equal(len(declared), len(kernel), entries, "the number of spatial dimensions")
     if len(declared) == len(kernel):
         for axis, (expected, size) in enumerate(zip(declared, kernel, strict=True)):
             names = f"entry {axis} of `kernel_shape`", f"dimension {axis + 2} of {{{weights}}}"

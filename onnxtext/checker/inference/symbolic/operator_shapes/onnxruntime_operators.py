@@ -25,12 +25,16 @@ from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
     multi_head_attention,
     packed_attention,
 )
+from onnxtext.checker.inference.symbolic.operator_shapes.convolution_and_pooling import (
+    require_counts,
+)
 from onnxtext.checker.inference.symbolic.operator_shapes.quantized import (
     accepts_block,
     block_scales,
     gemm_scales,
     packed_blob,
     require_one,
+    require_scalars,
 )
 from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
 from onnxtext.checker.inference.symbolic.operators import (
@@ -193,23 +197,13 @@ def _inverse(call: OperatorCall) -> None:
         call.equal(*sizes, "dimension -2 of {0}", "dimension -1 of {0}")
 
 
-def _input_zero_points(call: OperatorCall) -> None:
-    """Reject an omitted zero point of an input; onnxruntime's schema calls it optional."""
-    if "" in call.node.inputs:
-        call.reject("onnxruntime needs the zero points of the inputs")
-
-
 def _quantized_pool(call: OperatorCall) -> None:
-    _input_zero_points(call)
-    for index in (1, 2, 3, 4):
-        call.has_rank(index, 0)
+    require_scalars(call, 1, 2, 3, 4)
     _pool(call)
 
 
 def _quantized_operands(call: OperatorCall) -> SymbolicShape:
-    _input_zero_points(call)
-    for index in (1, 2, 4, 5, 6, 7):
-        call.has_rank(index, 0)
+    require_scalars(call, 1, 2, 4, 5, 6, 7)
     return _standard("Add", 0, 3)(call)
 
 
@@ -232,7 +226,8 @@ def _factor(call: OperatorCall, index: int, side: str) -> SymbolicShape:
 
 
 def _packed_product(call: OperatorCall) -> SymbolicShape:
-    shape, columns = call.shape(0), call.integer("N", -1)
+    """Infer the output shape of `MatMulNBits` or `MatMulBnb4`; only the latter has `transB`."""
+    shape, columns = call.shape(0), call.integer("N" if call.integer("transB", 1) else "K", -1)
     return (*shape[:-1], columns) if shape and columns >= 0 else None
 
 
@@ -272,6 +267,7 @@ def _channels_last(infer: ShapeFunction, *, always: bool = False) -> ShapeFuncti
         shape = call.shape(0)
         if shape is None or len(shape) < 3:
             return None
+        require_counts(call, len(shape) - 2)
         shapes = [(shape[0], shape[-1], *shape[1:-1]), *call.shapes[1:]]
         # Discard mismatches: their messages would use the dimension numbers of the reordered shape.
         inferred = infer(replace(call, shapes=shapes, sizes=SizeEquations()))

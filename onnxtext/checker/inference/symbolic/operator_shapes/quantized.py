@@ -134,16 +134,21 @@ def gemm_scales(call: OperatorCall) -> None:
     call.same_shape(4, 5)
 
 
-def accepts_block(call: OperatorCall, block: int) -> bool:
+def accepts_block(call: OperatorCall, block: int, largest: int | None = None) -> bool:
     """Reject a block size that the kernels of onnxruntime do not support, and return False."""
-    if block >= 16 and not block & (block - 1):
+    if 16 <= block <= (largest or block) and not block & (block - 1):
         return True
-    call.reject(f"`block_size` is {block}, but it must be a power of 2, at least 16")
+    limits = "at least 16" if largest is None else f"from 16 to {largest}"
+    call.reject(f"`block_size` is {block}, but it must be a power of 2, {limits}")
     return False
 
 
 def block_scales(call: OperatorCall) -> SymbolicShape:
-    """Check the blocks and scales of `GatherBlockQuantized`; its output shape is unknown."""
+    """Check the blocks and scales of `GatherBlockQuantized`; its output shape is unknown.
+
+    Scales of data of 8-bit and 4-bit floats are broadcast. The element type of the data is unknown
+    here, so the size 1 is always accepted.
+    """
     accepts_block(call, call.integer("block_size", 128) or 16)  # 0 stands for a whole row
     shape = call.shape(0)
     if shape and call.has_rank(2, len(shape)):
@@ -151,39 +156,63 @@ def block_scales(call: OperatorCall) -> SymbolicShape:
         for axis, size in enumerate(shape[:-1]):  # the last dimension may have packed elements
             if axis != blocked:
                 names = [f"dimension {axis} of {{{index}}}" for index in (2, 0)]
-                call.equal(call.dim(2, axis), size, *names)
+                _require_one_or(call, call.dim(2, axis), size, *names)
     return None
 
 
 def packed_blob(call: OperatorCall) -> None:
-    """Require `B` and `absmax` of `MatMulBnb4` to have enough elements for `K`, `N` and blocks."""
-    rows, block = call.integer("K", 0), call.integer("block_size", 0)
-    count = rows * call.integer("N", 0)
-    if accepts_block(call, block) and count > 0 and call.integer("transB", 1):
-        call.require_last(0, rows, "`K`")
+    """Require the inputs of `MatMulBnb4` to have the sizes that follow from its attributes."""
+    rows, columns = call.integer("K", 0), call.integer("N", 0)
+    block, count = call.integer("block_size", 0), rows * columns
+    if min(rows, columns) < 1:
+        call.reject("`K` and `N` must be positive")
+    elif accepts_block(call, block, 256):
+        call.require_last(0, *((rows, "`K`") if call.integer("transB", 1) else (columns, "`N`")))
         for index, needed in ((1, -(-count // 2)), (2, -(-count // block))):
             sizes = [size for size in call.shape(index) or (None,) if isinstance(size, int)]
             if len(sizes) == call.rank(index) and count_elements(sizes) < needed:
                 call.reject(f"{{{index}}} has fewer elements than the {needed} that are needed")
 
 
-def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> None:
-    """Require an input to have one element, and rank 0 or 1.
+def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> bool:
+    """Require an input to have one element, and rank 0 or 1; return False if it has not.
 
     `certain` tells whether the specification forbids other inputs; it is False if only runtimes do.
     """
     shape = call.shape(index)
     if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:
-        return
+        return True
     call.reject(f"{{{index}}} must be one number", certain=certain)
+    return False
+
+
+def require_scalars(call: OperatorCall, *indices: int) -> None:
+    """Require scales and zero points to be scalars, and no zero point to have an empty name.
+
+    onnxruntime's schemas allow empty names, but its inference does not. Its kernels accept a size
+    of 1, but its inference rejects rank 1 if it can determine the rank.
+    """
+    inputs = call.node.inputs
+    if "" in inputs:
+        index = inputs.index("")
+        advice = "leave it out" if index == len(inputs) - 1 else "name a zero point"
+        problem = f"{{{index}}} has an empty name, which onnxruntime rejects"
+        call.reject(f"{problem}: {advice}", certain=False)
+    for index in indices:
+        if require_one(call, index):
+            call.has_rank(index, 0, certain=False)
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
     """Require an input to have one element, or `size` elements; messages call the size `name`."""
     shape = call.shape(index)
-    if not shape or shape == _ONE or not call.has_rank(index, 0, 1):
-        return
-    if isinstance(shape[0], int):
-        call.equal(shape[0], size, f"the size of {{{index}}}", name)
-    elif isinstance(shape[0], SymbolicSize) and isinstance(size, int):
-        call.one_or(shape[0], size)
+    if shape and call.has_rank(index, 0, 1):
+        _require_one_or(call, shape[0], size, f"the size of {{{index}}}", name)
+
+
+def _require_one_or(call: OperatorCall, actual: Extent, size: Extent, *names: str) -> None:
+    """Require a dimension to be 1 or `size`; messages call the two dimensions `names`."""
+    if isinstance(actual, SymbolicSize) and isinstance(size, int):
+        call.one_or(actual, size)
+    elif isinstance(actual, int) and actual != 1:
+        call.equal(actual, size, *names)
