@@ -11,7 +11,12 @@ cdef class Text(Growing):
     cdef int trying  # the number of active trials
     cdef Py_ssize_t start  # the column of `data`
 
-    cdef int character(self, char character) except -1
+    cdef inline int character(self, char character) except -1:
+        self.need(1)
+        self.data[self.size] = character
+        self.size += 1
+        return 0
+
     cdef int line(self, int indent) except -1
     cdef int spaces(self, int count) except -1
     cdef int character_of(self, uint32_t character) except -1

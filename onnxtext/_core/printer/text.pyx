@@ -57,12 +57,6 @@ cdef class Text(Growing):
     def __cinit__(self):
         self.parts = []
 
-    cdef int character(self, char character) except -1:
-        self.need(1)
-        self.data[self.size] = character
-        self.size += 1
-        return 0
-
     cdef int line(self, int indent) except -1:
         """Start a new line."""
         self.character(c"\n")

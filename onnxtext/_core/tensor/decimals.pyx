@@ -183,7 +183,7 @@ cdef inline int write_zero(char* out, bint minus, bint point) noexcept:
     return minus + spell(out + minus, 1, 1, point, MAX_DIGITS, 0)
 
 
-cdef inline uint64_t scaled(uint64_t factor, uint64_t value) noexcept:
+cdef inline uint64_t scaled(uint64_t factor, uint32_t value) noexcept:
     """Return `factor * value >> 64`; set the lowest bit of the result if bits were lost."""
     return multiply_high(factor, value) | (factor * value > 0x1FFFFFFFFULL)
 

@@ -30,23 +30,13 @@ cdef class Growing:
     def __dealloc__(self):
         PyMem_Free(self.data)
 
-    cdef int need(self, Py_ssize_t more) except -1:
-        """Reserve space for `more` bytes at the end."""
-        cdef Py_ssize_t room
-        cdef char* data
-        if more > self.room - self.size:
-            room = 2 * (self.size + more)
-            data = <char*>PyMem_Realloc(self.data, room)
-            if data is NULL:
-                raise MemoryError
-            self.data = data
-            self.room = room
-        return 0
-
-    cdef int add(self, const char* data, Py_ssize_t size) except -1:
-        self.need(size)
-        memcpy(self.data + self.size, data, size)
-        self.size += size
+    cdef int grow(self, Py_ssize_t more) except -1:
+        cdef Py_ssize_t room = 2 * (self.size + more)
+        cdef char* data = <char*>PyMem_Realloc(self.data, room)
+        if data is NULL:
+            raise MemoryError
+        self.data = data
+        self.room = room
         return 0
 
 
