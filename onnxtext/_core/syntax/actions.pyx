@@ -6,26 +6,19 @@ from libc.string cimport memchr, memcmp, memcpy
 
 from onnxtext._core.proto.decode_types cimport new_tensor_type
 from onnxtext._core.tensor.parse_literals cimport after_blanks, is_digit
+from onnxtext._core.syntax.grammar cimport TOKEN
+from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.ast.slots cimport (
     DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
 )
 
-from onnxtext.syntax.actions.attributes import bare_graph_name as python_graph_name
 from onnxtext.syntax.actions.strings import triple as python_triple
-from onnxtext.syntax.actions.types import coarse_type as python_coarse_type
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     object PyUnicode_DecodeLatin1(const char*, Py_ssize_t, const char*)
-
-
-def bare_graph_name(name):
-    """Return the unquoted name of a graph in an attribute; Python rejects some, such as `nan_`."""
-    if name[0] in "iInN":
-        return python_graph_name(name)
-    return str(name)
 
 
 def decorator(opening, fields):
@@ -96,18 +89,19 @@ def triple(token):
         PyMem_Free(result)
 
 
-def coarse_type(token):
-    """Return the tensor type for the token `float[N, 3]`; Python reads rare forms and errors."""
+cdef object make_coarse_type(Stack stack, Py_ssize_t place):
+    """Build the tensor type for a token such as `float[N, 3]`; None for rare forms and errors."""
+    cdef Entry* entry = &stack.entries[place]
     cdef const char *data, *cursor, *first
-    cdef Py_ssize_t bracket
+    cdef Py_ssize_t bracket, size = entry.end - entry.start
     cdef int64_t number
     cdef list dims = []
-    if not isinstance(token, str):
-        raise TypeError("expected a str")
-    data = <const char*>PyUnicode_DATA(token)  # ends in a zero byte
-    cursor = <const char*>memchr(data, c"[", PyUnicode_GET_LENGTH(token))
-    if PyUnicode_KIND(token) != 1 or cursor is NULL:
-        return python_coarse_type(token)
+    if entry.form != TOKEN or size <= 0 or PyUnicode_KIND(stack.text) != 1:
+        return None
+    data = <const char*>PyUnicode_DATA(stack.text) + entry.start  # the text ends in a zero byte
+    cursor = <const char*>memchr(data, c"[", size)
+    if cursor is NULL:
+        return None
     bracket = cursor - data
     while cursor[0] == c"[" or cursor[0] == c",":
         first = cursor = after_blanks(cursor + 1)
@@ -124,11 +118,11 @@ def coarse_type(token):
             while cursor[0] == c"_" or is_digit(cursor[0]) or c"a" <= cursor[0] | 32 <= c"z":
                 cursor += 1
             if cursor == first:
-                return python_coarse_type(token)
+                return None
             dims.append(PyUnicode_DecodeLatin1(first, cursor - first, NULL))
         cursor = after_blanks(cursor)
-    if cursor[0] != c"]" or cursor + 1 != data + PyUnicode_GET_LENGTH(token):
-        return python_coarse_type(token)
+    if cursor[0] != c"]" or cursor + 1 != data + size:
+        return None
     return new_tensor_type(PyUnicode_DecodeLatin1(data, bracket, NULL), tuple(dims))
 
 

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, PyType_GenericAlloc, make_float32, put,
 )
-from onnxtext._core.syntax.grammar cimport KEEP, OBJECT, Rule
+from onnxtext._core.syntax.grammar cimport INNER_BYTES, KEEP, OBJECT, Rule
 from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.tensor.parse_literals cimport (
     UNINTERRUPTED, Layout, Reader, after_blanks, is_blank, is_digit, read_element,
@@ -17,6 +17,8 @@ from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats
 from onnxtext.syntax.actions.attributes import CLASSES, LIST_OF
 
 cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
@@ -32,7 +34,7 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
     cdef Entry* entry = &stack.entries[base + rule.take[3]]
     name, kind = stack.child(rule, base, 1), stack.child(rule, base, 2)
     value = found = None
-    if entry.form == OBJECT:
+    if entry.form == OBJECT or entry.form == INNER_BYTES:
         value = stack.child(rule, base, 3)
         found = CLASSES.get(type(value))
         if type(value) is list and value:
@@ -67,9 +69,16 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
 
     `kind` is the declared type of the attribute; None if it has none.
     """
-    cdef bytes text = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
-    cdef bint is_list = text.startswith(b"[")
+    cdef bytes copy
+    cdef const char* text
+    cdef bint is_list
     cdef char first = 0
+    if PyUnicode_KIND(stack.text) == 1:
+        text = <const char*>PyUnicode_DATA(stack.text) + entry.start
+    else:
+        copy = PyUnicode_Substring(stack.text, entry.start, entry.end).encode()
+        text = PyBytes_AS_STRING(copy)
+    is_list = text[0] == c"["
     if kind is not None:
         if kind is AN_INT or (is_list and kind is INTS):
             first = c"i"
@@ -77,25 +86,16 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
             first = c"f"
         else:
             return None
-    result = read_number(text, len(text), first)
-    if type(result) is not bytes:
-        return result
-    if is_list:
-        return Floats(result)
-    cdef const unsigned char* raw = result
-    return make_float32(raw[0] | raw[1] << 8 | raw[2] << 16 | <uint32_t>raw[3] << 24)
+    return read_number(text, entry.end - entry.start, first)
 
 
 cdef object read_number(const char* text, Py_ssize_t size, char kind):
-    """Return a number in an attribute, or a flat list: integers, or the bytes of float32.
+    """Return a number in an attribute, or a flat list of numbers; None if it is not plain.
 
     Args:
-        text: the literal, terminated by a zero byte.
+        text: the literal; a zero byte ends the text behind it.
         size: its size.
         kind: `i` or `f`; 0 if the first number decides.
-
-    Returns:
-        An integer, a tuple of integers or bytes; None if the literal is not plain.
     """
     cdef Reader reader
     cdef Layout layout
@@ -106,8 +106,8 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     cdef const char* last = end - 1
     cdef bint has_comma  # after the last item
     cdef Py_ssize_t count = 1, index
-    cdef int64_t integer
-    cdef bytes result
+    cdef int64_t integer = 0
+    cdef bytes result = None
     if end <= cursor:
         return None
     if not kind:
@@ -115,7 +115,7 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
         while is_digit(next[0]):
             next += 1
         next = after_blanks(next)
-        kind = c"i" if next == end or next[0] == c"," else c"f"
+        kind = c"i" if next >= end or next[0] == c"," else c"f"
     for index in range(size if is_list else 0):
         count += text[index] == c","
     while last > cursor and is_blank(last[0]):
@@ -123,9 +123,11 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     has_comma = is_list and last[0] == c","
     count -= has_comma
     layout = INT64 if kind == c"i" else FLOAT32
-    result = PyBytes_FromStringAndSize(NULL, count * layout.width)
     reader.at = cursor
-    reader.out = PyBytes_AS_STRING(result)
+    reader.out = <char*>&integer
+    if is_list:
+        result = PyBytes_FromStringAndSize(NULL, count * layout.width)
+        reader.out = PyBytes_AS_STRING(result)
     reader.patience = UNINTERRUPTED
     reader.in_braces = False
     for index in range(count):
@@ -141,10 +143,12 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
         reader.at = after_blanks(reader.at + 1)
     if reader.at != end or (is_list and end[0] != c"]"):
         return None
+    if not is_list:
+        return integer if kind == c"i" else make_float32(<uint32_t>integer)
     if kind == c"f":
-        return result
+        return Floats(result)
     integers = []
     for index in range(count):
         memcpy(&integer, PyBytes_AS_STRING(result) + 8 * index, 8)
         integers.append(integer)
-    return tuple(integers) if is_list else integers[0]
+    return tuple(integers)

@@ -34,6 +34,9 @@ cdef enum Op:
     STAYS  # a LATER child unchanged, a string in UTF-8, otherwise like CALL
     REMEMBER  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
+    COARSE_TYPE  # a tensor type, cached by text
+    TUPLE  # the list of the only child as a tuple, cached by text
+    GRAPH_NAME  # the text of a token, unless Python must check it
     LIST_EMPTY
     LIST_FIRST
     LIST_MORE

@@ -24,6 +24,9 @@ OPS = {
     "STAYS": STAYS,
     "REMEMBER": REMEMBER,
     "ATTRIBUTE": ATTRIBUTE,
+    "COARSE_TYPE": COARSE_TYPE,
+    "TUPLE": TUPLE,
+    "GRAPH_NAME": GRAPH_NAME,
     "LIST_EMPTY": LIST_EMPTY,
     "LIST_FIRST": LIST_FIRST,
     "LIST_MORE": LIST_MORE,
@@ -183,7 +186,7 @@ cdef class Grammar:
                 check(-1 <= child < size)
                 rule.take[<int>index] = child
             check(op != RECORD or is_record(function, rule.count))
-            if rule.op in (UNIT, KEEP, BYTES, STAYS, ITSELF):
+            if rule.op in (UNIT, KEEP, BYTES, STAYS, ITSELF, GRAPH_NAME):
                 check(size == 1 and list(take) == [0])
             self.functions.append(function)
             self.reductions.append(reduction)

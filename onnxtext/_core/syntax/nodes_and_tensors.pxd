@@ -9,7 +9,6 @@ cdef object make_node(
     Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset, int of_attributes, int of_inputs
 )
 cdef object integer_of(Stack stack, Py_ssize_t place)
-cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind)
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base)
 cdef bint is_shareable(object item)
 cdef bint is_plain_node(object node)

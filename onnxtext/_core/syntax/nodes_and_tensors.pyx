@@ -6,8 +6,6 @@ of the rule's first symbol, `place` the stack index of a value, `offset` the off
 in the text, and `layouts` a cache of layouts by the id of the type.
 """
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uint32_t
 
 from onnxtext._core.syntax.grammar cimport (
@@ -297,17 +295,6 @@ cdef object integer_of(Stack stack, Py_ssize_t place):
         number = number * 10 + <int>PyUnicode_READ(kind, data, offset) - c"0"
         offset += 1
     return -number if is_negative else number
-
-
-cdef object make_record(Stack stack, Rule* rule, Py_ssize_t base, type kind):
-    """Build an instance of a tuple subclass from the children of a rule."""
-    cdef int number
-    result = PyType_GenericAlloc(kind, rule.count)
-    for number in range(rule.count):
-        item = stack.child(rule, base, number)
-        Py_INCREF(item)
-        PyTuple_SET_ITEM(result, number, item)
-    return result
 
 
 cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):

@@ -7,16 +7,17 @@ it takes over the machine's stacks and hands them back at the unexpected token; 
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
+from onnxtext._core.syntax.actions cimport make_coarse_type
 from onnxtext._core.syntax.attributes cimport make_attribute
 from onnxtext._core.syntax.nodes_and_tensors cimport (
-    integer_of, is_plain_node, is_shareable, make_graph_value, make_node, make_opset, make_record,
-    make_tensor, make_value_info,
+    integer_of, is_plain_node, is_shareable, make_graph_value, make_node, make_opset, make_tensor,
+    make_value_info,
 )
 from onnxtext._core.syntax.grammar cimport (
-    ATTRIBUTE, BYTES, DECORATED, DEFER, DOTTED, ENTRY, GRAPH, INNER, INNER_BYTES, INTEGER, ITSELF,
-    KEEP, LABEL, LIST_DOTTED, LIST_EMPTY, LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES,
-    OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, RECORD, REMEMBER, STAYS, STRING, TENSOR,
-    TOKEN, UNIT, VALUE, Grammar, Rule,
+    ATTRIBUTE, BYTES, COARSE_TYPE, DECORATED, DEFER, DOTTED, ENTRY, GRAPH, GRAPH_NAME, INNER,
+    INNER_BYTES, INTEGER, ITSELF, KEEP, LABEL, LIST_DOTTED, LIST_EMPTY, LIST_FIRST, LIST_MORE,
+    NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, RECORD,
+    REMEMBER, STAYS, STRING, TENSOR, TOKEN, TUPLE, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.syntax.memo cimport Memo
 from onnxtext._core.syntax.scanner cimport END, LONG
@@ -26,6 +27,7 @@ cdef extern from "Python.h":
     int PyUnicode_KIND(object)
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
+    unsigned int PyUnicode_READ(int, void*, Py_ssize_t)
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef enum:
@@ -238,6 +240,7 @@ cdef class LalrLoop(Stack):
         Return whether the entry is reused.
         """
         cdef Entry* last
+        cdef unsigned int first
         if rule.op == UNIT:
             return True
         if rule.op == KEEP and entry.form == TOKEN:
@@ -259,6 +262,13 @@ cdef class LalrLoop(Stack):
                 entry.form = DOTTED
                 return True
             return False
+        if rule.op == GRAPH_NAME and entry.form == TOKEN and entry.end > entry.start:
+            # Python rejects some names that begin like `inf` or `nan`.
+            first = PyUnicode_READ(self.width, PyUnicode_DATA(self.text), entry.start) | 32
+            if first == c"i" or first == c"n":
+                return False
+            entry.form = STRING
+            return True
         if (rule.op == BYTES or rule.op == STAYS) and entry.form == INNER:
             entry.form = INNER_BYTES
             return True
@@ -287,7 +297,7 @@ cdef class LalrLoop(Stack):
             return self.child(rule, base, 0) if rule.take[0] >= 0 else ""
         elif op == PAIR:
             return (self.child(rule, base, 1), self.child(rule, base, 0))
-        elif op == REMEMBER or op == ATTRIBUTE:
+        elif op == REMEMBER or op == ATTRIBUTE or op == COARSE_TYPE or op == TUPLE:
             return self._remember(number, base, start, end)
         elif op == NODES:
             node = self.child(rule, base, 1)
@@ -299,7 +309,7 @@ cdef class LalrLoop(Stack):
         elif op == INTEGER:
             result = integer_of(self, base + rule.take[0])
         elif op == RECORD:
-            return make_record(self, rule, base, self.grammar.functions[number])
+            return self.children(rule, base, self.grammar.functions[number])
         elif op == OPSET:
             result = make_opset(self, rule, base)
         elif op == TENSOR:
@@ -324,7 +334,7 @@ cdef class LalrLoop(Stack):
     cdef object _call(self, int number, Py_ssize_t base, Py_ssize_t offset):
         """Return the result of the rule's function; the machine records a semantic error."""
         cdef Rule* rule = &self.grammar.rules[number]
-        cdef list taken = self.children(rule, base)
+        cdef tuple taken = self.children(rule, base, tuple)
         function = self.grammar.functions[number]
         try:
             if rule.located:
@@ -341,13 +351,19 @@ cdef class LalrLoop(Stack):
 
     cdef object _by_machine(self, int number, Py_ssize_t base, Py_ssize_t offset):
         """Return the value that the machine builds from children that may be error nodes."""
-        cdef list taken = self.children(&self.grammar.rules[number], base)
+        cdef tuple taken = self.children(&self.grammar.rules[number], base, tuple)
         return self.machine.run_action(self.grammar.reductions[number], offset, taken)
 
     cdef object _build_cached(self, int number, Py_ssize_t base, Py_ssize_t start):
-        """Build the value of a cached rule: an attribute natively, if possible, else by `_call`."""
+        """Build the value of a cached rule: natively, if possible, else by `_call`."""
         cdef Rule* rule = &self.grammar.rules[number]
-        result = make_attribute(self, rule, base) if rule.op == ATTRIBUTE else None
+        result = None
+        if rule.op == ATTRIBUTE:
+            result = make_attribute(self, rule, base)
+        elif rule.op == COARSE_TYPE:
+            result = make_coarse_type(self, base + rule.take[0])
+        elif rule.op == TUPLE:
+            result = tuple(<list?>self.child(rule, base, 0))
         return self._call(number, base, start) if result is None else result
 
     cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):

@@ -27,6 +27,6 @@ cdef class Stack:
     cdef bytes _inner_bytes(self, Entry* entry)
     cdef tuple dotted(self, Py_ssize_t index)
     cdef object child(self, Rule* rule, Py_ssize_t base, int number)
-    cdef list children(self, Rule* rule, Py_ssize_t base)
+    cdef tuple children(self, Rule* rule, Py_ssize_t base, type kind)
 
 cdef bytes bytes_of(str text)

@@ -8,11 +8,13 @@
 - 0 or more: the number of the LATER or DEFER rule whose function makes it.
 """
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
 
 from onnxtext._core.syntax.grammar cimport (
     DEFER, DOTTED, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
 )
-from onnxtext._core.ast.slots cimport put
+from onnxtext._core.ast.slots cimport PyType_GenericAlloc, put
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -116,10 +118,15 @@ cdef class Stack:
         """
         return None if rule.take[number] < 0 else self.value(base + rule.take[number])
 
-    cdef list children(self, Rule* rule, Py_ssize_t base):
-        """Return all children of a rule."""
+    cdef tuple children(self, Rule* rule, Py_ssize_t base, type kind):
+        """Return all children of a rule in a `tuple`, or in the subclass `kind` of it."""
         cdef int number
-        return [self.child(rule, base, number) for number in range(rule.count)]
+        result = PyType_GenericAlloc(kind, rule.count)
+        for number in range(rule.count):
+            item = self.child(rule, base, number)
+            Py_INCREF(item)
+            PyTuple_SET_ITEM(result, number, item)
+        return <tuple>result
 
 
 cdef bytes bytes_of(str text):

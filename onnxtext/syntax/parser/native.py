@@ -39,9 +39,10 @@ _FRACTIONS = {
 OPERATIONS = {
     "attribute": "ATTRIBUTE",
     "attribute_type": "REMEMBER",
+    "bare_graph_name": "GRAPH_NAME",
     "bracket_item": "ITSELF",
     "call": "RECORD",
-    "coarse_type": "REMEMBER",
+    "coarse_type": "COARSE_TYPE",
     "container_type": "REMEMBER",
     "decorated_element": "DECORATED",
     "element": "STAYS",
@@ -102,8 +103,6 @@ raise a `SemanticError`: the core calls it on demand, where `Machine.keep` canno
 """
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "bare_graph_name": actions.bare_graph_name,
-    "coarse_type": actions.coarse_type,
     "decorator": actions.decorator,
     "function": models_and_headers.function,
     "header": models_and_headers.header,
@@ -198,7 +197,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
     if reduction.origin == "operator" and name == "LIST_MORE":
         name = "LIST_DOTTED"
     if reduction.origin == "attributes" and name == "PASS":
-        name, function = "REMEMBER", tuple  # nodes store their attributes in a tuple
+        name = "TUPLE"  # nodes store their attributes in a tuple
     return (
         reduction.size,
         origins[reduction.origin],
