@@ -32,7 +32,7 @@ cdef int add_parts(list result, owner, tuple prefix, bint tied) except -1:
 
 cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
     """Add the values that have metadata or decorators."""
-    cdef set earlier = set(), seen
+    cdef set earlier = set(), seen = set()
     cdef list declared = [], data = []
     for value in owner.values:
         (declared if data_of(value) is None else data).append(value)
@@ -43,6 +43,7 @@ cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
     for kind, values in (
         ("value", owner.inputs), ("output", owner.outputs), ("value_info", declared)
     ):
+        earlier |= seen
         seen = set()
         for value in values:
             name = get(value, OF_VALUE.name) if type(value) is VALUE_INFO else value.name
@@ -50,7 +51,6 @@ cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
                 own = kind if name in earlier else "value"
                 add_part(result, own, prefix, name, tied and name not in seen, value)
             seen.add(name)
-        earlier |= seen
     seen = set()
     for value in data:
         name = get(value, OF_VALUE.name) if type(value) is VALUE_INFO else value.name
