@@ -43,11 +43,14 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
 
     if not text.startswith("@"):
         try:
-            array = np.asarray(json.loads(text))
+            items = json.loads(text)
+            array = np.asarray(items)
+            if array.dtype.kind == "U" and array.shape:
+                return np.array(items, object)  # `U` loses null characters at the end of strings
             if array.dtype.kind == "O":  # for example, integers beyond int64
                 is_valid = all(isinstance(item, int) for item in array.flat)
             else:
-                is_valid = bool(array.shape) or array.dtype.kind != "U"
+                is_valid = array.dtype.kind != "U"
             if is_valid:
                 return array
         except (ValueError, TypeError, RecursionError):

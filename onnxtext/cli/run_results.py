@@ -41,7 +41,7 @@ def _lines(name: str, value: Any) -> list[str]:
     array = np.asarray(value)
     text = np.array2string(array, threshold=_MAX_SHOWN, edgeitems=3, max_line_width=96)
     head = f"{name}: {_type(array)}"
-    if array.size > _MAX_SHOWN and array.dtype.kind not in "OSUb":
+    if array.size > _MAX_SHOWN and array.dtype.kind not in "OSUbc":
         head += f"  # {describe('double', array.astype('<f8').tobytes())}"
     return [head, *[f"  {line}" for line in text.split("\n")]]
 
@@ -61,7 +61,8 @@ def _element(array: Any) -> str:
 
 
 def outputs_as_object(values: Values) -> dict[str, Any]:
-    """Convert outputs to an object for `json.dumps`."""
+    """Convert outputs to an object for `json.dumps`; a complex number becomes a pair of numbers."""
+    import numpy as np
 
     def plain(value: Any) -> Any:
         if value is None:
@@ -70,7 +71,10 @@ def outputs_as_object(values: Values) -> dict[str, Any]:
             return [plain(item) for item in value]
         if isinstance(value, dict):
             return {str(key): plain(item) for key, item in value.items()}
-        array = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
+        if value.dtype.kind == "c":
+            array = np.stack([value.real, value.imag], axis=-1)
+        else:
+            array = value.astype(float) if value.dtype.kind not in "OSUbiu" else value
         elements = _finite(array.tolist())
         return {"type": _element(value), "shape": list(value.shape), "values": elements}
 

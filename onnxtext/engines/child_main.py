@@ -84,8 +84,18 @@ def _run_onnxruntime(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(model), options, ["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, inputs), strict=True))
+    types = {output.name: output.type for output in session.get_outputs()}
+    values = zip(types, session.run(list(types), inputs), strict=True)
+    return {name: _typed(value, types[name]) for name, value in values}
+
+
+def _typed(value: Any, type: str) -> Any:
+    """Return an output with its declared type: onnxruntime returns float8 elements as uint8."""
+    import ml_dtypes
+
+    if type != "tensor(float8e4m3fn)" or value is None or value.dtype.name != "uint8":
+        return value
+    return value.view(ml_dtypes.float8_e4m3fn)
 
 
 _ENGINES = {"onnx": _run_onnx, "onnxruntime": _run_onnxruntime}

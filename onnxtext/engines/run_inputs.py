@@ -145,7 +145,8 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
 
     Raises:
         OnnxTextError: the shape differs, or the declared element type cannot hold the values, or
-            floats would become integers. Rounding floats to a smaller float type is no error.
+            floats would become integers, or complex numbers real. Rounding floats to a smaller
+            float type is no error.
     """
     kind = type.WhichOneof("value")
     if value is None or kind not in {"tensor_type", "sequence_type", "optional_type"}:
@@ -174,7 +175,7 @@ def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
     expected = _dtype(type.tensor_type.elem_type)
     if value.dtype == expected:
         return value
-    if value.dtype.kind == "V":  # .npy files store the types of ml_dtypes as voids
+    if value.dtype.type is np.void:  # .npy files store the types of ml_dtypes as voids
         if (
             value.dtype.names
             or expected.isbuiltin == 1
@@ -182,31 +183,77 @@ def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
         ):
             raise _wrong_type(name, expected, value)
         return value.view(expected)
+    if value.dtype.kind == "c" and expected.kind != "c":
+        raise _wrong_type(name, expected, value)
     try:
         if expected == np.dtype(object):
             if value.dtype.kind == "S":
                 value = np.char.decode(value, "utf-8")
-            return value.astype(str).astype(object)
+            # `astype(str)` would remove null characters at the end of objects.
+            text = value if value.dtype.kind == "O" else value.astype(str)
+            strings = [str(item) for item in text.reshape(-1).tolist()]
+            return np.array(strings, object).reshape(value.shape)
         with np.errstate(all="ignore"):
             result = value.astype(expected)
-            back = result.astype(value.dtype)
     except (TypeError, ValueError, OverflowError):
         raise _wrong_type(name, expected, value) from None
-    exact = value.dtype.kind not in "iub" or np.array_equal(back, value)
-    if value.dtype.kind in "iu" and expected.kind in "iu":  # -1 and 2**64 - 1 have the same bits
-        exact = exact and np.array_equal(result < 0, value < 0)
-    if (
-        value.dtype.kind == "f"
-        and not _is_integer(expected)
-        and np.any(np.isfinite(value) > np.isfinite(back))
-    ):
-        raise input_error(f"`{name}` must be {expected.name}, whose range the given values exceed")
-    if not exact or (value.dtype.kind in "fc" and _is_integer(expected)):
+    if value.dtype.kind == "O" and not np.array_equal(result.astype(object), value):
+        raise _wrong_type(name, expected, value)
+    with np.errstate(all="ignore"):
+        _check_elements(name, _wide(value), _wide(result), expected, value.dtype)
+    return result
+
+
+def _wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Convert an array of a type of ml_dtypes to one of numpy's types, with the same values."""
+    if array.dtype.isbuiltin != 2:
+        return array
+    return array.astype(np.int64 if _is_integer(array.dtype) else np.float64)
+
+
+def _check_elements(
+    name: str,
+    value: NDArray[Any],
+    result: NDArray[Any],
+    expected: np.dtype[Any],
+    given: np.dtype[Any],
+) -> None:
+    """Check that a conversion has not changed the elements of an input, except by rounding floats.
+
+    Args:
+        name: the name of the input.
+        value: the elements before the conversion, in a type of numpy.
+        result: the elements after the conversion, in a type of numpy.
+        expected: the type after the conversion.
+        given: the type before the conversion.
+
+    Raises:
+        OnnxTextError: integers have changed, floats became integers, or the range of the expected
+            type is too small.
+    """
+    if _is_integer(given):
+        exact = np.array_equal(result.astype(value.dtype), value)
+        if _is_integer(expected):  # -1 and 2**64 - 1 have the same bits
+            exact = exact and np.array_equal(result < 0, value < 0)
+        else:
+            exact = exact and bool(np.isfinite(result).all())
+    else:
+        exact = given.kind == "O" or not _is_integer(expected)
+    if not exact:
         raise input_error(
-            f"`{name}` must be {expected.name}, which cannot hold the given {value.dtype.name} "
+            f"`{name}` must be {expected.name}, which cannot hold the given {given.name} "
             "values exactly"
         )
-    return result
+    if value.dtype.kind in "fc":
+        changed = (np.isnan(value) != np.isnan(result)) | (np.isinf(value) != np.isinf(result))
+        if expected.name.startswith(("float4", "float6")):  # larger numbers become the largest one
+            import ml_dtypes
+
+            changed |= np.abs(value) > float(ml_dtypes.finfo(expected).max)
+        if np.any(changed):
+            raise input_error(
+                f"`{name}` must be {expected.name}, whose range the given values exceed"
+            )
 
 
 def _is_integer(type: np.dtype[Any]) -> bool:

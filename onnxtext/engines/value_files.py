@@ -15,7 +15,7 @@ import numpy as np
 
 
 def write_values(directory: Path, values: dict[str, Any]) -> None:
-    """Create a directory with a file for each array, and `values.json` with names and nesting."""
+    """Create a directory with a file for each array of numbers, and `values.json` with the rest."""
     directory.mkdir()
     numbers = count()
 
@@ -29,9 +29,10 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
         array = np.asarray(value)
         name = f"{next(numbers)}.npy"
         kind = array.dtype.name
-        if array.dtype.kind in "OSU":
-            array, kind = array.astype(str), "str"
-        elif array.dtype.isbuiltin != 1:  # a type of ml_dtypes
+        if array.dtype.kind in "OSU":  # .npy files lose null characters at the end of strings
+            strings = [str(item) for item in array.reshape(-1).tolist()]
+            return {"strings": strings, "shape": array.shape}
+        if array.dtype.isbuiltin != 1:  # a type of ml_dtypes
             array = array.view(f"u{array.dtype.itemsize}")
         np.save(directory / name, array, allow_pickle=False)
         return {"file": name, "type": kind}
@@ -51,9 +52,9 @@ def read_values(directory: Path) -> dict[str, Any]:
         if "keys" in value:
             keys = [array.item() for array in read(value["keys"])]
             return dict(zip(keys, read(value["values"]), strict=True))
+        if "strings" in value:
+            return np.array(value["strings"], object).reshape(value["shape"])
         array = np.load(directory / value["file"], allow_pickle=False)
-        if value["type"] == "str":
-            return array.astype(object)
         return array if array.dtype.name == value["type"] else array.view(_dtype(value["type"]))
 
     shown = json.loads((directory / "values.json").read_text())

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import onnxtext
-from onnxtext.cli.run_results import differences_as_text, outputs_as_text
+from onnxtext.cli.run_results import differences_as_text, outputs_as_object, outputs_as_text
 from onnxtext.engines import ValueDifference
 from tests.cli.command import BAD_TEXT, environment, run, run_patched
 from tests.engines.test_engines import ENDLESS
@@ -99,6 +99,21 @@ def test_large_outputs_have_statistics(files: Path) -> None:
     done = run("run", "m.onnx", "--random", "--dim", "N=100", "--input", "n=1", cwd=files)
     assert b"y: float[100, 2]  # min -" in done.out
     assert b"..." in done.out
+
+
+def test_complex_numbers_are_pairs_in_json() -> None:
+    values = np.full(100, 1 - 2j, np.complex64)
+    assert outputs_as_object({"y": values[:2]})["y"]["values"] == [[1, -2], [1, -2]]
+    assert outputs_as_text({"y": values}).startswith("y: complex64[100]\n  [1.-2.j 1.-2.j")
+
+
+def test_strings_keep_null_characters() -> None:
+    text = (
+        b"<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        b"g (string[2] s) => (string[2] t) { t = Identity (s) }"
+    )
+    done = run("run", "-", "--json", "--input", r's=["a\u0000", "b"]', stdin=text)
+    assert json.loads(done.out)["t"]["values"] == ["a\0", "b"]
 
 
 def test_results_say_how_many_lines_and_values_are_left_out() -> None:

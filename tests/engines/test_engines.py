@@ -105,6 +105,17 @@ def test_wrong_inputs_are_errors(given: dict[str, Any], said: str) -> None:
         ("int4", np.array(1.5), "cannot hold the given float64 values exactly"),
         ("float16", np.array([1.0, 1e9]), "whose range the given values exceed"),
         ("float8e4m3fn", np.array(1e9), "whose range the given values exceed"),
+        ("float8e4m3fn", np.array(np.inf), "whose range the given values exceed"),
+        ("float4e2m1", np.array(100.0), "whose range the given values exceed"),
+        ("float4e2m1", np.array(np.nan), "whose range the given values exceed"),
+        ("complex64", np.array(1e300 + 1j), "whose range the given values exceed"),
+        ("float16", np.array(-(2**31), np.int32), "cannot hold the given int32 values exactly"),
+        ("int4", np.array(255, np.uint8), "cannot hold the given uint8 values exactly"),
+        ("uint4", np.array(-1, ml_dtypes.int4), "the given array is int4"),
+        ("int64", np.array([1.5, "2"], object), "cannot hold the given values"),
+        ("float", np.array(1 + 2j), "the given array is complex128"),
+        ("float8e4m3fn", np.array(3, ml_dtypes.float8_e4m3fnuz), None),
+        ("float4e2m1", np.array([6.0, -0.5]), None),
         ("uint64", np.array(7), None),
         ("int4", np.array(-8), None),
         ("float16", np.array([0.1, np.inf, np.nan]), None),
@@ -142,6 +153,26 @@ def test_objects_that_are_no_arrays_are_rejected(type: str) -> None:
     tensor = numpy_helper.from_array(np.ones(2, np.float32))
     with pytest.raises(onnxtext.OnnxTextError, match="`x` must be a tensor, not TensorProto"):
         engines.fill_inputs(model, {"x": tensor})
+
+
+def test_strings_keep_null_characters() -> None:
+    model = engines.load_model(
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        "g (string[2] x) => (string[2] y) { y = Identity (x) }"
+    )
+    inputs = engines.fill_inputs(model, {"x": np.array(["a\0", "b"], object)})
+    assert engines.run_model(model, inputs)["y"].tolist() == ["a\0", "b"]
+
+
+def test_onnxruntime_returns_float8_numbers() -> None:
+    engine = onnxruntime()
+    model = engines.load_model(
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        "g (float[2] x) => (float8e4m3fn[2] y) { y = Cast <to = 17> (x) }"
+    )
+    result = engines.run_model(model, {"x": np.array([1, 2.5], "f")}, engine=engine)["y"]
+    assert result.dtype == ml_dtypes.float8_e4m3fn
+    assert result.tolist() == [1, 2.5]
 
 
 SEQUENCE = """\
