@@ -93,6 +93,12 @@ def test_packed_integers_are_compared(kind: tuple[int, str], data: st.DataObject
     assert result.mean_abs == pytest.approx(mean)
 
 
+def test_differences_of_large_integers_are_not_zero() -> None:
+    old, new = np.array([2**53, 7]), np.array([2**53 + 1, 7])
+    result = measured("int64", old.tobytes(), new.tobytes(), 2)
+    assert result == WeightChange(2, 1, 1.0, 0.5)
+
+
 def test_changes_in_every_block_are_counted() -> None:
     old = np.zeros(2 * BLOCK + 5, np.float32)
     new = old.copy()

@@ -269,6 +269,8 @@ def measure_blocks(
             nans = [have + int(part.sum()) for have, part in zip(nans, missing, strict=True)]
             distance = np.abs(wide[0] - wide[1])
             distance[wide[0] == wide[1]] = 0  # the difference of equal infinities is NaN
+            if old_data.dtype.kind in "iu":  # different 64-bit integers may round to one float
+                distance[differ] = np.maximum(distance[differ], 1)
             finite = distance[~(missing[0] | missing[1])]
             compared += finite.size
             if finite.size:
