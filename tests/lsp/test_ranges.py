@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from itertools import combinations
 from typing import Any
 
@@ -93,6 +94,25 @@ def test_strings_of_several_lines_are_folded(quotes: str) -> None:
     assert folded(text) == {(0, 2), (4, 8), (5, 7)}
     if quotes == '"""':  # a quote that is never closed does not change the folds after it
         assert folded(text.replace("<ir", '"\n<ir')) >= {(1, 3), (5, 9), (6, 8)}
+
+
+def test_brackets_in_names_are_no_folds() -> None:
+    text = (
+        'g () => () {\n  "a(" = A <s = "}", t = [">"]> ("b)",\n    "[",\n    "c" "d", "")\n'
+        '  y = B (""""{" """, "\\"(",\n    x,\n    x)\n}\n'
+    )
+    assert folded(text) == {(0, 6), (1, 2), (4, 5)}
+
+
+@pytest.mark.parametrize("item", ["a", "[a]", "()", '"a", ', '["a"]'])
+def test_a_long_line_without_folds_needs_little_memory(item: str) -> None:
+    version = opened("<" + item * (100_000 // len(item))).version
+    assert not list(find_folds(version))  # also computes what the version caches
+    tracemalloc.start()
+    list(find_folds(version))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 500_000
 
 
 def folded(text: str) -> set[tuple[int, int]]:

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from onnxtext.lsp.index.document import DocumentVersion
 from onnxtext.source import COMMENT, LINE_STRING, STRING
 
-_INSIDE = r'[^()\[\]{}<>"#\r\n]'
-_FLAT = rf"\({_INSIDE}*\)|\[{_INSIDE}*\]|<(?:{_INSIDE}|\[{_INSIDE}*\])*(?<!=)>"
-_SKIPPED = rf"(?:{_FLAT})(?:{_INSIDE}*(?:{_FLAT}))*"
+_PLAIN = r'[^()\[\]{}<>"#\r\n]*'
+_MAX = "{0,20}"
+"""Limits the repetitions of groups: `re` keeps a state for each one until the match ends."""
+_INSIDE = rf'{_PLAIN}(?:"[^"\\\r\n]*"(?!"){_PLAIN}){_MAX}'
+_FLAT = rf"\({_INSIDE}\)|\[{_INSIDE}\]|<{_INSIDE}(?:\[{_INSIDE}\]{_INSIDE}){_MAX}(?<!=)>"
+_SKIPPED = rf"(?:{_FLAT})(?:{_PLAIN}(?:{_FLAT})){_MAX}"
 """Matches bracketed lists in a line, which cannot be folded: skipping them saves most of the time.
 """
 _BRACKETS = rf"{_SKIPPED}|=>|[()\[\]{{}}<>]"
