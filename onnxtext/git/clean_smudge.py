@@ -194,7 +194,7 @@ def _encode(data: bytes, limit: int) -> bytes:
     from onnxtext.text_to_binary import encode_text
 
     max_bytes = max(limit, _MAX_EXPANSION * len(data))
-    return bytes(b"".join(encode_text(decode_text(data, ""), max_bytes=max_bytes)))
+    return b"".join(encode_text(decode_text(data, ""), max_bytes=max_bytes))
 
 
 def _is_model_text(data: bytes) -> bool:
