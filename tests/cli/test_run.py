@@ -88,7 +88,7 @@ def test_an_input_can_be_a_sequence_of_different_shapes() -> None:
 def test_an_input_can_be_a_sequence_of_strings_of_different_shapes() -> None:
     text = (
         b"<onnxtext: 1, ir_version: 10, opset_import: [21]>"
-        b"g (seq(string) s) => (seq(string) t) { t = Identity (s) }"
+        b"g (seq(string[]) s) => (seq(string[]) t) { t = Identity (s) }"
     )
     done = run("run", "-", "--input", 's=["a", ["b"]]', stdin=text)
     expected = "t: sequence of 2\n  t[0]: string\n    'a'\n  t[1]: string[1]\n    ['b']\n"
