@@ -23,6 +23,7 @@ cdef extern from "Python.h":
 
 cdef object A_FLOAT = AttributeType.FLOAT, A_FLOATS = AttributeType.FLOATS
 cdef object AN_INT = AttributeType.INT, INTS = AttributeType.INTS
+cdef dict KINDS = CLASSES, LISTS = LIST_OF
 cdef Layout INT64 = Layout(None, "int", 64, 0, None, ())
 cdef Layout FLOAT32 = Layout(None, "float", 32, 23, None, ())
 
@@ -36,14 +37,14 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
     value = found = None
     if entry.form == OBJECT or entry.form == INNER_BYTES:
         value = stack.child(rule, base, 3)
-        found = CLASSES.get(type(value))
+        found = KINDS.get(type(value))
         if type(value) is list and value:
-            found = CLASSES.get(type((<list>value)[0]))
+            found = KINDS.get(type((<list>value)[0]))
             for item in <list>value:
-                if CLASSES.get(type(item)) is not found:
+                if KINDS.get(type(item)) is not found:
                     return None
             value = tuple(<list>value)
-            found, kind = LIST_OF.get(found), LIST_OF.get(kind, kind)
+            found, kind = LISTS.get(found), LISTS.get(kind, kind)
         if found is None or (kind is not None and kind is not found):
             return None
     elif entry.form >= 0 and stack.grammar.rules[entry.form].op == KEEP and entry.end > entry.start:
