@@ -116,10 +116,11 @@ cdef class Encoder(ValueEncoder):
         if is_ordered:
             data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
         else:
-            data = [
-                (True, [value for value in inputs if data_of(value) is not None]),
-                (False, [value for value in values if data_of(value) is not None]),
-            ]
+            data = []
+            if inputs:
+                data.append((True, [value for value in inputs if data_of(value) is not None]))
+            if values:
+                data.append((False, [value for value in values if data_of(value) is not None]))
         for is_input, items in data:
             self.initializers(items, is_input)
         if added is not None and added.doc is not None:
@@ -319,7 +320,9 @@ cdef class Encoder(ValueEncoder):
     cdef int _typed_outputs(self, int key, owner) except -1:
         """Add a value info for each node output that has a type."""
         cdef Py_ssize_t index
-        cdef dict metadata = dict(graph_part(owner, OF_GRAPH.value_metadata, "value_metadata"))
+        cdef dict metadata = graph_part(owner, OF_GRAPH.value_metadata, "value_metadata")
+        if metadata:
+            metadata = dict(metadata)
         for node in graph_part(owner, OF_GRAPH.nodes, "nodes"):
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
             if types:

@@ -2,6 +2,7 @@
 """Encode attributes and tensors: the compiled `onnxtext.proto.encode.values_blobs_and_attributes`."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_REFCNT
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
@@ -106,17 +107,18 @@ cdef class ValueEncoder(TypeEncoder):
     # ---- Attributes -------------------------------------------------------------------------
 
     cdef int node_attributes(self, attributes, node) except -1:
-        """Add the attributes of a node; cache their encoding, because nodes often share them."""
+        """Add the attributes of a node; cache their encoding if other nodes may share them."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
-        cached = self.attributes.get(identity(attributes))
+        cdef bint is_shared = Py_REFCNT(attributes) > 2  # besides the node and the caller
+        cached = self.attributes.get(identity(attributes)) if is_shared else None
         if cached is not None:
             return out.add_bytes(<bytes>cached)
         omitted = self.omitted
         for attribute in attributes:
             self.attribute(NODE_ATTRIBUTE, attribute, get(node, OF_NODE.at))
         # If repetitions were left out, they must be counted again for the next node.
-        if out.size - start <= SMALL and self.omitted == omitted:
+        if is_shared and out.size - start <= SMALL and self.omitted == omitted:
             cached = out.take(start)
             self.attributes[identity(attributes)] = cached
             self.alive.append(attributes)
