@@ -10,7 +10,7 @@ from libc.stdint cimport uint64_t
 
 from onnxtext._core.proto.decode_entries cimport any_entry_of, entry_of, is_entry
 from onnxtext._core.proto.decode_types cimport copied, text_of
-from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN, Values
+from onnxtext._core.proto.decode_values cimport SHORT, SMALL, UNKNOWN, Values, added
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
@@ -209,11 +209,10 @@ cdef class Decoder:
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):
         cdef Field field
         cdef Py_ssize_t offset = start
-        cdef tuple inputs, outputs
         cdef object name = None
         cdef Tail tail = None
-        inputs = texts_of(data, &offset, end, NODE_INPUT)
-        outputs = texts_of(data, &offset, end, NODE_OUTPUT)
+        cdef tuple inputs = texts_of(data, &offset, end, NODE_INPUT)
+        cdef tuple outputs = texts_of(data, &offset, end, NODE_OUTPUT)
         while offset < end and read_field(data, offset, end, &field) and field.key == NODE_NAME:
             name = text_of(data, field.value, field.end)
             offset = field.end
@@ -252,8 +251,9 @@ cdef class Decoder:
         cdef Field field
         cdef Py_ssize_t offset = start
         cdef Tail tail = Tail.__new__(Tail)  # faster than a call
-        cdef list attributes = [], docs = [], entries = []
+        cdef list attributes = [], docs = None, entries = None
         cdef bint is_shared = key is not None
+        cdef Py_ssize_t most = SHORT if is_shared else SMALL
         if not is_usual(data, start, end):
             return self._rare_tail(view[start:end], depth, key)
         tail.op_type = ""
@@ -263,7 +263,7 @@ cdef class Decoder:
             if field.key == NODE_OP_TYPE:
                 tail.op_type = text_of(data, field.value, offset)
             elif field.key == NODE_ATTRIBUTE:
-                decoded = self.values.attribute(data, view, field.value, offset)
+                decoded = self.values.attribute(data, view, field.value, offset, most)
                 if decoded is None:
                     decoded = self._graph_attribute(data, view, field.value, offset, depth + 1)
                     if decoded is None:
@@ -277,14 +277,14 @@ cdef class Decoder:
             elif field.key == NODE_OVERLOAD:
                 tail.overload = text_of(data, field.value, offset)
             elif field.key == NODE_DOC_STRING:
-                docs.append(text_decorator("doc", copied(data, field.value, offset)))
+                docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
                 tail.has_empty_fields = tail.has_empty_fields or field.value == offset
             else:
-                entries.append(entry_of(data, field.value, offset))
+                entries = added(entries, entry_of(data, field.value, offset))
         tail.attributes = tuple(attributes)
-        tail.decorators = tuple(docs)
-        tail.metadata = tuple(entries)
-        tail.is_rare = tail.is_rare or len(entries) > 0
+        tail.decorators = () if docs is None else tuple(docs)
+        tail.metadata = () if entries is None else tuple(entries)
+        tail.is_rare = tail.is_rare or entries is not None
         tail.has_empty_fields = tail.has_empty_fields or tail.domain == ""
         if is_shared:
             self.tails[key] = tail

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from onnxtext._core.proto.decode_graphs cimport UNINTERRUPTED, Decoder, next_field
 from onnxtext._core.proto.decode_types cimport text_of
-from onnxtext._core.proto.decode_values cimport UNKNOWN
+from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport make_function, make_model, new_opset, plain_value_info
@@ -130,7 +130,7 @@ cdef class ModelDecoder(Decoder):
             elif field.key == FUNCTION_VALUE_INFO:
                 infos.append(self._value_info(data, view, field.value, offset))
             elif field.key == FUNCTION_ATTRIBUTE_PROTO:
-                decoded = self.values.attribute(data, view, field.value, offset)
+                decoded = self.values.attribute(data, view, field.value, offset, SMALL)
                 if decoded is None:
                     decoded = self.rare_lifter().attribute(view[field.value:offset], depth + 1)
                 attributes.append(decoded)

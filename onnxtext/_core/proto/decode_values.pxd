@@ -2,6 +2,7 @@
 from onnxtext._core.wire.reader cimport Bytes
 
 cdef enum:
+    SHORT = 64  # in a cached tail, larger attributes are not cached on their own
     SMALL = 4096  # larger data is a view of the model instead of a copy
     UNKNOWN = 0x7FFFFFFF  # see `Values`
 
@@ -26,7 +27,9 @@ cdef class Values:
 
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
-    cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
+    cdef object attribute(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, Py_ssize_t most
+    )
     cdef bint _tensor(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end) except -1
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
@@ -38,3 +41,5 @@ cdef class Values:
     cdef object _sparse(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer
     )
+
+cdef list added(list items, item)

@@ -186,14 +186,19 @@ cdef class Values:
 
     # ---- Attributes -----------------------------------------------------------------------------
 
-    cdef object attribute(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Decode an attribute of numbers, strings, tensors, types or a parameter reference."""
+    cdef object attribute(
+        self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, Py_ssize_t most
+    ):
+        """Decode an attribute of numbers, strings, tensors, types or a parameter reference.
+
+        Equal attributes of up to `most` bytes share an object.
+        """
         cdef Field field = Field(0, 0, 0, 0)
         cdef Py_ssize_t offset = start, first = start, last = start
         cdef int kind = 0, key = 0
         small = value = None
         name = ""
-        if end - start <= SMALL:
+        if end - start <= most:
             small = copied(data, start, end)
             cached = self.attributes.get(small)
             if cached is not None:
