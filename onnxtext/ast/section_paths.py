@@ -18,6 +18,9 @@ from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
 from onnxtext.select_core import core, core_module
 
+EXPORTED = "pkg."
+"""The prefix of metadata keys that exporters write."""
+
 
 class PathStep(NamedTuple):
     """One step of a path.
@@ -71,7 +74,11 @@ def generated_values(owner: Graph | Function) -> set[str]:
 
 
 def described_parts(
-    owner: Graph | Function, prefix: tuple[PathStep, ...] = (), tied: bool = True
+    owner: Graph | Function,
+    prefix: tuple[PathStep, ...] = (),
+    tied: bool = True,
+    *,
+    to_place: bool = False,
 ) -> list[Named]:
     """Return the parts of a graph or function that can have entries in the metadata section.
 
@@ -82,9 +89,12 @@ def described_parts(
         owner: the graph or function.
         prefix: the path of the owner.
         tied: whether a section can refer to the owner by this path, because the path is unique.
+        to_place: whether to leave out the parts whose metadata is always printed in the section:
+            they are tied, and have several entries, or one whose key begins with `pkg.`.
     """
     if core() == "native":
-        parts: list[Named] = core_module("ast.section_paths").described_parts(owner, prefix, tied)
+        find = core_module("ast.section_paths").described_parts
+        parts: list[Named] = find(owner, prefix, tied, to_place)
         return parts
     result = _described_values(owner, prefix, tied)
     seen: set[str] = set()
@@ -100,7 +110,13 @@ def described_parts(
         if node.metadata or node.decorators:
             result.append(named)
         result += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
-    return result
+    return [named for named in result if not _is_moved(named)] if to_place else result
+
+
+def _is_moved(named: Named) -> bool:
+    """Whether the metadata of a part is always printed in the section; see `described_parts`."""
+    entries = named.item.metadata if named.tied else ()
+    return bool(entries) and (len(entries) > 1 or entries[0][0].startswith(EXPORTED))
 
 
 def _described_values(
@@ -192,22 +208,25 @@ def walk_model(model: Model) -> Iterator[tuple[Function | None, Named]]:
             yield function, named
 
 
-def list_parts(model: Model) -> list[tuple[Function | None, list[Named]]]:
+def list_parts(
+    model: Model, *, to_place: bool = False
+) -> list[tuple[Function | None, list[Named]]]:
     """Return the parts of the main graph and of each function, as (function, parts) pairs.
 
     The first pair is for the main graph; its function is None. In each pair, the first part is the
     main graph or the function itself. The others are the nested graphs, and the nodes and values
-    with metadata or decorators.
+    with metadata or decorators; for `to_place`, see `described_parts`.
     """
+    graph = Named("graph", (), model.graph, True)
     result: list[tuple[Function | None, list[Named]]] = [
-        (None, _graph_parts(model.graph, (), True))
+        (None, [graph, *described_parts(model.graph, to_place=to_place)])
     ]
     keys = list(map(function_key, model.functions))
     counts = Counter(keys) if keys else {}
     for function, key in zip(model.functions, keys, strict=True):
         tied = counts[key] == 1
         owner = Named("function", (PathStep(function.name),), function, tied)
-        result.append((function, [owner, *described_parts(function, (), tied)]))
+        result.append((function, [owner, *described_parts(function, (), tied, to_place=to_place)]))
     return result
 
 

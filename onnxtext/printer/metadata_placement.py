@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from onnxtext.ast.compact_form.assemble import recombine_value_infos
 from onnxtext.ast.compact_form.list_order import place_order
@@ -16,7 +15,7 @@ from onnxtext.ast.metadata_decorators import (
     meta_of,
 )
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
-from onnxtext.ast.section_paths import Named, list_parts
+from onnxtext.ast.section_paths import EXPORTED, list_parts
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.decorators import decorator_text
 from onnxtext.printer.layout import STEP, WIDTH
@@ -54,8 +53,8 @@ def place_metadata(
 
     owners: list[Graph | Function] = []
     listed: set[int] = set()
-    for _, parts in list_parts(model):
-        for _, _, item, is_tied in parts_to_place(parts):
+    for _, parts in list_parts(model, to_place=True):
+        for _, _, item, is_tied in parts:
             if isinstance(item, (Graph, Function)):
                 listed.add(id(item))
                 if is_tied:
@@ -74,28 +73,6 @@ def place_metadata(
     for owner in owners:
         recombine_value_infos(owner)
     place_order(model)
-
-
-def parts_to_place(parts: Sequence[Named]) -> Sequence[Named]:
-    """Return the parts of a model whose metadata may have to be printed in a decorator.
-
-    A part is left out if its metadata is always printed in the section: its path identifies the
-    part, and there are several entries, or one whose key begins with `pkg.`.
-    """
-    if core() == "native":
-        result: list[Named] = core_module("ast.section_paths").parts_to_place(parts)
-        return result
-    return [
-        named
-        for named in parts
-        if not named.item.metadata
-        or not named.tied
-        or (len(named.item.metadata) == 1 and not named.item.metadata[0][0].startswith(EXPORTED))
-    ]
-
-
-EXPORTED = "pkg."
-"""The prefix of metadata keys that exporters write."""
 
 
 def leave_metadata_out(model: Model) -> None:

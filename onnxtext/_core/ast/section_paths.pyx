@@ -13,24 +13,24 @@ cdef str EXPORTED = "pkg."
 cdef type NAMED = Named, STEP = PathStep
 
 
-def described_parts(owner, tuple prefix, bint tied):
+def described_parts(owner, tuple prefix, bint tied, bint to_place):
     """Return the same as `onnxtext.ast.section_paths.described_parts`."""
     cdef list result = []
-    add_parts(result, owner, prefix, tied)
+    add_parts(result, owner, prefix, tied, to_place)
     return result
 
 
-cdef int add_parts(list result, owner, tuple prefix, bint tied) except -1:
+cdef int add_parts(list result, owner, tuple prefix, bint tied, bint to_place) except -1:
     """Add the parts that `described_parts` returns to a list."""
     cdef list lists = [owner.inputs, owner.outputs, owner.values]
     metadata = owner.value_metadata
     if metadata or any_is_described(lists):
-        add_values(result, owner, prefix, tied)
-    add_nodes(result, owner.nodes, prefix, tied)
+        add_values(result, owner, prefix, tied, to_place)
+    add_nodes(result, owner.nodes, prefix, tied, to_place)
     return 0
 
 
-cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
+cdef int add_values(list result, owner, tuple prefix, bint tied, bint to_place) except -1:
     """Add the values that have metadata or decorators."""
     cdef set earlier = set(), seen = set()
     cdef list declared = [], data = []
@@ -49,19 +49,19 @@ cdef int add_values(list result, owner, tuple prefix, bint tied) except -1:
             name = get(value, OF_VALUE.name) if type(value) is VALUE_INFO else value.name
             if is_described(value):
                 own = kind if name in earlier else "value"
-                add_part(result, own, prefix, name, tied and name not in seen, value)
+                add_part(result, own, prefix, name, tied and name not in seen, value, to_place)
             seen.add(name)
     seen = set()
     for value in data:
         name = get(value, OF_VALUE.name) if type(value) is VALUE_INFO else value.name
         if is_described(value):
             is_tied = tied and name not in seen and not isinstance(value.data, SparseTensor)
-            add_part(result, "tensor", prefix, name, is_tied, value)
+            add_part(result, "tensor", prefix, name, is_tied, value, to_place)
         seen.add(name)
     return 0
 
 
-cdef int add_nodes(list result, list nodes, tuple prefix, bint tied) except -1:
+cdef int add_nodes(list result, list nodes, tuple prefix, bint tied, bint to_place) except -1:
     """Add the nodes with metadata or decorators, and the graphs in nodes with their parts."""
     cdef list wanted = [node for node in nodes if is_described(node) or has_graphs(node)]
     cdef dict counts = None, labels = {}
@@ -83,15 +83,17 @@ cdef int add_nodes(list result, list nodes, tuple prefix, bint tied) except -1:
                     counts[name] = name not in counts
             name = first_output(node)
             is_tied = tied and bool(name) and counts[name] is True
+        if to_place and is_tied and is_moved(node) and not has_graphs(node):
+            continue
         path = prefix + (record(STEP, (name, None, is_label)),)
-        if is_described(node):
+        if is_described(node) and not (to_place and is_tied and is_moved(node)):
             result.append(record(NAMED, ("node", path, node, is_tied)))
         if has_graphs(node):
-            add_graphs(result, node.attributes, path, is_tied)
+            add_graphs(result, node.attributes, path, is_tied, to_place)
     return 0
 
 
-cdef int add_graphs(list result, attributes, tuple path, bint tied) except -1:
+cdef int add_graphs(list result, attributes, tuple path, bint tied, bint to_place) except -1:
     """Add the graphs in the attributes of a node, and their parts."""
     cdef set seen = set()
     for attribute in attributes:
@@ -102,29 +104,25 @@ cdef int add_graphs(list result, attributes, tuple path, bint tied) except -1:
                 step = record(STEP, (name, None if graphs is not value else index, False))
                 inner = path + (step,)
                 is_tied = tied and name not in seen
-                result.append(record(NAMED, ("graph", inner, graph, is_tied)))
-                add_parts(result, graph, inner, is_tied)
+                if not (to_place and is_tied and is_moved(graph)):
+                    result.append(record(NAMED, ("graph", inner, graph, is_tied)))
+                add_parts(result, graph, inner, is_tied, to_place)
         seen.add(name)
     return 0
 
 
-cdef int add_part(list result, kind, tuple prefix, name, bint tied, item) except -1:
-    result.append(
-        record(NAMED, (kind, prefix + (record(STEP, (name, None, False)),), item, tied))
-    )
+cdef int add_part(
+    list result, kind, tuple prefix, name, bint tied, item, bint to_place
+) except -1:
+    if not (to_place and tied and is_moved(item)):
+        result.append(
+            record(NAMED, (kind, prefix + (record(STEP, (name, None, False)),), item, tied))
+        )
     return 0
 
 
-def parts_to_place(list parts):
-    """Return the parts whose metadata may have to be printed in a decorator."""
-    return [part for part in parts if not is_moved(part)]
-
-
-cdef bint is_moved(part) except -1:
-    """Whether the metadata of a part is always printed in the `metadata` section."""
-    if type(part) is not NAMED or not (<tuple>part)[3]:
-        return False
-    item = (<tuple>part)[2]
+cdef bint is_moved(item) except -1:
+    """Whether the metadata of an item with a unique path is always printed in the section."""
     if type(item) is NODE:
         metadata = get(item, OF_NODE.metadata)
     elif type(item) is VALUE_INFO:
