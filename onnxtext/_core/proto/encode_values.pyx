@@ -361,7 +361,7 @@ cdef class ValueEncoder(TypeEncoder):
         if key > TENSOR_NAME:
             self.some_text(TENSOR_NAME, name)
         if raw or (len(held) and not form.width):
-            out.field(key, bytes(held))
+            out.field(key, held if type(held) is bytes else bytes(held))
         elif len(held):
             form.add_varints(out, held)
         if key < TENSOR_NAME:
