@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -88,10 +89,13 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def differences_as_text(differences: list[ValueDifference], first: str, second: str) -> str:
+def differences_as_text(
+    differences: list[ValueDifference], first: str, second: str, only: Mapping[str, str]
+) -> str:
     """Return a table of all outputs, and a table of up to 20 inner values that differ.
 
-    Inner values are not outputs. `first` and `second` are the names of the models.
+    Inner values are not outputs. `first` and `second` are the names of the models; `only` maps each
+    output that one model lacks to the name of the other model.
     """
     outputs = [difference for difference in differences if difference.is_output]
     inner = [
@@ -100,6 +104,7 @@ def differences_as_text(differences: list[ValueDifference], first: str, second: 
     count = count_noun(len(differences), "value")
     lines = [f"{first} and {second}: compared the {count} that both have"]
     lines += _rows("outputs", outputs)
+    lines += [f"  {name}  only in {model}" for name, model in only.items()]
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
         shown = "the largest differences first"

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.engines.run_in_child import TIMEOUT, Values, run_model
-from onnxtext.engines.run_inputs import default_inputs, input_error, needed_inputs
+from onnxtext.engines.run_inputs import default_inputs, fill_inputs, input_error, needed_inputs
 
 if TYPE_CHECKING:
     import onnx
@@ -82,8 +82,8 @@ def run_both(
         first: a model.
         second: the other model. Each of its required inputs must be an input of the first model.
         inputs: the inputs of the first model, by name. The second model gets the values of its own
-            inputs. A required input of the second model that is not given gets its default value
-            in the first model.
+            inputs, converted to its declared types. A required input of the second model that is
+            not given gets its default value in the first model.
         engine: one of `ENGINES`.
         names: the names of the models in messages.
         timeout: time limit of each run in seconds; None for no limit.
@@ -96,7 +96,8 @@ def run_both(
 
     Raises:
         OnnxTextError: a model cannot be run, or an input that the second model requires has
-            neither a given value nor a valid default value in the first model.
+            neither a given value nor a valid default value in the first model, or a value does not
+            fit the type that the second model declares.
         ValueError: `engine` is unknown.
     """
     others = set(_computed_names(second))
@@ -113,6 +114,10 @@ def run_both(
                     f"default value in {names[0]}"
                 )
             theirs[name] = defaults[name]
+    try:
+        theirs = fill_inputs(second, theirs)  # the declared types may differ
+    except OnnxTextError as error:
+        raise OnnxTextError(replace(error.diagnostics[0], file=names[1], path="model")) from None
 
     def run(also: Sequence[str]) -> tuple[Values, Values]:
         return (

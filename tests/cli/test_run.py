@@ -123,7 +123,7 @@ def test_results_say_how_many_lines_and_values_are_left_out() -> None:
         ValueDifference(f"v{n}", is_output=False, elements=1, changed=1, largest=n, relative=1)
         for n in range(30)
     ]
-    table = differences_as_text(values, "a", "b").splitlines()
+    table = differences_as_text(values, "a", "b", {}).splitlines()
     assert "inner values that differ: 30, the 20 with the largest differences:" in table
     assert len([line for line in table if line.startswith("  v")]) == 20
 
@@ -150,6 +150,25 @@ def test_compare_shows_which_values_differ(files: Path) -> None:
     found = run("run", "m.onnx", "--compare", "other.onnxtxt", *words, "--json", cwd=files)
     rows = json.loads(found.out)
     assert [row["name"] for row in rows if row["changed"]] == ["a", "y"]
+
+
+def test_compare_lists_outputs_that_one_model_lacks(files: Path) -> None:
+    words = ("--input", "x=@x.npy", "--input", "n=3")
+    (files / "less.onnxtxt").write_text(TEXT.replace(", int64 m) {", ") {"))
+    less = run("run", "m.onnx", "--compare", "less.onnxtxt", *words, cwd=files)
+    assert (less.status, less.out.decode().splitlines()[1:]) == (
+        0,
+        ["outputs:", "  y  equal", "  m  only in m.onnx"],
+    )
+    (files / "none.onnxtxt").write_text(TEXT.replace("y, int64 m)", "z)").replace("y =", "z ="))
+    none = run("run", "m.onnx", "--compare", "none.onnxtxt", *words, cwd=files)
+    assert none.status == 1
+    assert none.out.decode().splitlines()[1:] == [
+        "outputs:",
+        "  y  only in m.onnx",
+        "  m  only in m.onnx",
+        "  z  only in none.onnxtxt",
+    ]
 
 
 @pytest.mark.parametrize(

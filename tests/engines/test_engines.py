@@ -442,6 +442,22 @@ def test_missing_inputs_come_from_the_other_model() -> None:
         engines.run_both(first, other, inputs, engine="onnx", names=("A", "B"))
 
 
+def test_the_second_model_gets_inputs_of_its_declared_types() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]>
+    g (float[1] x) => (float[1] y) { y = Cast <to = 1> (x) }"""
+    first, second = (
+        engines.load_model(text),
+        engines.load_model(text.replace("float[1] x", "float16[1] x")),
+    )
+    inputs = {"x": np.array([0.1], np.float32)}
+    _, values, (found,) = engines.run_both(first, second, inputs)
+    assert found.differs
+    assert values["y"] == np.float32(np.float16(0.1))
+    other = engines.load_model(text.replace("float[1] x", "float[2] x"))
+    with pytest.raises(onnxtext.OnnxTextError, match=r"B: model: error: .* the shape \[2\]"):
+        engines.run_both(first, other, inputs, names=("A", "B"))
+
+
 @pytest.mark.parametrize("indices", [[1, 3], [[0, 1], [1, 1]]])
 def test_missing_inputs_come_from_sparse_defaults(indices: list[Any]) -> None:
     pytest.importorskip("onnxruntime")  # the reference evaluator of onnx reads no sparse ones

@@ -43,7 +43,8 @@ Exit status:
   0  the model was run; with --compare: no element of a common output
      differs by more than --atol and by more than --rtol
   1  findings: the file is not a model or has errors, an input does not
-     fit, the engine fails or exceeds a limit, or outputs differ
+     fit, the engine fails or exceeds a limit, outputs differ, or two
+     models have no common output
   2  could not run: wrong usage, or a file is missing or cannot be read or
      written"""
 
@@ -207,16 +208,27 @@ def command(
             as_object: Callable[[], object] = partial(outputs_as_object, found)
             differs = False
         else:
-            found, _, compared = run_both(
-                model, _load(other, other), values, names=(name, other), **limits
-            )
-            as_text = partial(differences_as_text, compared, name, other)
+            second = _load(other, other)
+            found, _, compared = run_both(model, second, values, names=(name, other), **limits)
+            only = _unshared(results, [value.name for value in second.graph.output], name, other)
+            as_text = partial(differences_as_text, compared, name, other, only)
             as_object = partial(differences_as_objects, compared)
-            differs = any(one.is_output and one.exceeds(rtol, atol) for one in compared)
+            common = [one for one in compared if one.is_output]
+            differs = any(one.exceeds(rtol, atol) for one in common) or bool(only and not common)
         _write({result: found[result] for result in results}, destinations)
         print_to_stdout(json.dumps(as_object(), indent=2) if as_json else as_text())
         if differs:
             reporter.status = max(reporter.status, FINDINGS)
+
+
+def _unshared(left: list[str], right: list[str], first: str, second: str) -> dict[str, str]:
+    """Map each output that one model lacks to the name of the other model.
+
+    `left` and `right` are the outputs of the models with the names `first` and `second`.
+    """
+    return {name: first for name in left if name not in right} | {
+        name: second for name in right if name not in left
+    }
 
 
 def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:
