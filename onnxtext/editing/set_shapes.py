@@ -21,6 +21,7 @@ from onnxtext.editing.errors import (
     unknown_name_error,
 )
 from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
+from onnxtext.show_model.paths_between_values import used_values
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -44,7 +45,7 @@ def read_shape(text: str) -> Shape | None:
     raise refused_edit_error(f"`{text}` is not a shape", "write a shape like `[batch, 3, 224]`")
 
 
-def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
+def set_shape(model: Model, name: str, shape: Shape | str | None) -> list[str]:
     """Set the shape of a value of the main graph, and update the declared shapes that depend on it.
 
     To find dependent shapes, infer all shapes before and after the edit from the declared shapes of
@@ -57,6 +58,10 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
         name: the name of an input, or of another value with a declared type.
         shape: the dimensions, or their text such as `[batch, 3]`; None removes the shape.
 
+    Returns:
+        A sentence for each output that depends on the value and keeps a size that inference cannot
+        confirm.
+
     Raises:
         OnnxTextError: the value has no declared type, or is not a tensor; the text is not a shape;
             or a size or name cannot be encoded.
@@ -66,7 +71,42 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> None:
     answers: Answers = {}
     before = infer_shapes(model, answers=answers)
     put_shape(model, name, shape)
-    follow_inference(model, before, infer_shapes(model, answers=answers), {name})
+    after = infer_shapes(model, answers=answers)
+    follow_inference(model, before, after, {name})
+    return _unconfirmed_outputs(model, after, name)
+
+
+def _unconfirmed_outputs(model: Model, inferred: InferredShapes, name: str) -> list[str]:
+    """Return a sentence for each output that depends on `name` and has a size not in `inferred`."""
+    from onnxtext.printer import print_type
+
+    uses = [(set(used_values(node)), node.outputs) for node in model.graph.nodes]
+    dependent, count = {name}, 0
+    while count < len(dependent):
+        count = len(dependent)
+        for used, outputs in uses:
+            if not used.isdisjoint(dependent):
+                dependent.update(outputs)
+    main = next(index for index, scope in enumerate(walk_graphs(model)) if scope is model.graph)
+    notes = []
+    for value in model.graph.outputs:
+        if (
+            value.name == name
+            or value.name not in dependent
+            or not isinstance(value.type, TensorType)
+        ):
+            continue
+        declared = value.type.shape or ()
+        known = inferred.shapes.get((main, value.name)) or (None,) * len(declared)
+        if any(
+            isinstance(plain_dim(dim), int) and size is None
+            for dim, size in zip(declared, known, strict=False)
+        ):
+            notes.append(
+                f"`{value.name}` keeps the type {print_type(value.type)}, but its shape cannot be "
+                "inferred and may have changed"
+            )
+    return notes
 
 
 # ---- Declarations -----------------------------------------------------------------------------

@@ -193,6 +193,18 @@ def test_set_shape_keeps_contradicting_shapes() -> None:
     assert any(item.severity == "error" for item in onnxtext.check(result))
 
 
+def test_set_shape_names_outputs_whose_shape_is_unknown() -> None:
+    tree = onnxtext.parse(
+        """<ir_version: 10, opset_import: ["": 21, "my": 1]>
+        g (float[2] x, float[2] other) => (float[2] y, float[2] z, float[2] w, float[?] v) {
+          y = my.F (x) z = Neg (x) w = my.F (other) v = my.F (x)
+        }"""
+    )
+    assert editing.set_shape(tree, "x", "[3]") == [
+        "`y` keeps the type float[2], but its shape cannot be inferred and may have changed"
+    ]
+
+
 @pytest.mark.parametrize("shape", ["4", "[1", "", "[1] x", "[]]"])
 def test_set_shape_rejects_invalid_shapes(shape: str) -> None:
     with pytest.raises(OnnxTextError):
