@@ -188,7 +188,7 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         "this line is written twice", "remove it",
     ),
     "an error after a surplus brace among nodes": (
-        node("  u = Abs (t)\n  }\n  v = Abs (u)\n  w = Abs v"), [(5, 3), (7, 11)],
+        node("  u = Abs (t)\n  }\n  v = Abs t"), [(5, 3), (6, 11)],
         "unexpected `}`: it closes the graph", "remove it",
     ),
     "errors after a surplus brace in metadata": (

@@ -308,8 +308,14 @@ def test_lone_surrogates_are_errors() -> None:
     assert caught.value.diagnostics[0].code == "invalid-character"
 
 
+def test_equal_errors_on_consecutive_lines_are_all_reported() -> None:
+    lines = "".join([f"  float[2] w{i} = [sqrt(2), 1],\n" for i in range(10)])
+    found = diagnose(f"g () => () <\n{lines}> {{\n}}\n")
+    assert lines_of(found) == list(range(2, 12))
+
+
 def test_a_string_that_is_never_closed_is_skipped_once() -> None:
-    text = 'g () => () {"\n\ny = f (""""" = () <@\n'
+    text = 'g () => () {"\ny = f (""""" = () <@\n'
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.to_binary(text)
     found = [(item.code, item.labels[0].span.start) for item in caught.value.diagnostics]

@@ -86,16 +86,16 @@ def first_of_lines(
 
 
 def _may_follow(text: str, previous: Diagnostic, item: Diagnostic) -> bool:
-    """Whether a syntax error may follow from the syntax error before it, because both are near.
+    """Whether a syntax error may follow from the syntax error before it on the same line.
 
-    It is a separate error if it is explained by the same code, if its fix is safe, or if the fix
-    of the error before it explains that one: then parsing continued in the right state.
+    It is a separate error if it is explained by the same code, if its fix is safe, or if both
+    have fixes: then parsing continued in the right state.
     """
-    lines = text.count("\n", previous.labels[0].span.start, item.labels[0].span.start)
     is_safe = item.fix is not None and item.fix.applicability == "safe"
-    if lines > 1 or is_safe or item.code == previous.code != "syntax-error":
+    if is_safe or item.code == previous.code != "syntax-error":
         return False
-    return previous.fix is None or (not lines and item.fix is None)
+    same_line = "\n" not in text[previous.labels[0].span.start : item.labels[0].span.start]
+    return same_line and None in (previous.fix, item.fix)
 
 
 def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
