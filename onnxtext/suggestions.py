@@ -67,7 +67,7 @@ def nearest_name(name: str, candidates: Iterable[str], *, margin: float = 0) -> 
 
 
 def suggest_name(name: str, candidates: Iterable[str]) -> str | None:
-    """Return a hint for an unknown name of an item of a model.
+    """Return a hint for an unknown name in a model.
 
     The hint names the most similar candidate, or else the first candidates. Return None if
     `candidates` is empty.

@@ -151,8 +151,8 @@ def unset_decorator(name: str) -> Decorator:
 def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
     """Make `""` the default name if more tensors in attributes store `""` than store no name.
 
-    Return whether `""` became the default. The tensors are changed in place, because they
-    were just decoded: creating them and their attributes again would take longer than decoding.
+    Return whether `""` became the default. The frozen tensors, just decoded, are changed in
+    place: creating them and their attributes again would take longer than decoding.
     """
     # The names of dense initializers, and of the values of sparse ones, are in their `ValueInfo`s.
     functions = [graph for graph in graphs if isinstance(graph, Function)]

@@ -72,8 +72,8 @@ def lower_unknown(spec: MessageSpec, number: int, value: FieldValue, depth: int 
             raw bytes, not as its name and a record.
 
     Raises:
-        RecordError: the schema knows the field, the number is invalid, or the value is out of range
-            or gives no wire type.
+        RecordError: the schema knows the field, the number is 0, or the value is out of range or
+            gives no wire type.
     """
     data = lower_numbered(number, value)
     field = spec.by_number.get(number)
@@ -96,7 +96,8 @@ def lower_numbered(number: int, value: FieldValue, *, in_group: bool = False) ->
         in_group: whether the field is in an unknown group, where protobuf allows the number 0.
 
     Raises:
-        RecordError: the number is invalid, or the value is out of range or gives no wire type.
+        RecordError: the number is 0 outside of a group, or the value is out of range or gives no
+            wire type.
     """
     if not number and not in_group:
         raise RecordError("a field number must be between 1 and 536870911")

@@ -117,9 +117,9 @@ class ItemEdits:
         self.part(ours, base, theirs)
 
     def _repeated_entry(self, ours: TextPart, theirs: TextPart) -> None:
-        """Replace the word `above` in a metadata entry by the value that it stands for.
+        """Replace the word `above` in a metadata entry by the value of the entry after the edit.
 
-        Keep the word if the block above has this value for the same key after the edit.
+        Keep the word if the block above then has the same value for this key.
         """
         word, value = [part.tree.last() for part in (ours, theirs) if isinstance(part.tree, Tree)]
         assert word is not None
@@ -132,8 +132,8 @@ class ItemEdits:
     def statement(self, span: tuple[int, int], origin: str, printed: Printed) -> bool:
         """Edit the changed parts of a statement. If this is impossible, return False without edits.
 
-        `span` is the start and the end of the statement in the text. Its kind `origin` is `node` or
-        `value_info`.
+        `span` is the start and the end of the statement in the text, `origin` its kind: `node` or
+        `value_info`. `printed` has its printed texts before and after the edit.
         """
         start, end = span
         tree = read_statement(self.text[start:end], origin, start)

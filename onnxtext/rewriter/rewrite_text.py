@@ -78,7 +78,7 @@ def _rewrite(text: str, model: Model, name: str) -> str:
 
 
 def _mean_the_same(left: Model, right: Model) -> bool:
-    """Whether two trees are equal or differ in nothing of the model: `(None,)` means no types.
+    """Whether two trees mean the same model; for example, output types `(None,)` mean none.
 
     Return True if neither tree can be encoded, for example because blobs are missing, or because
     lists repeat their last items too often.

@@ -2,8 +2,7 @@
 """Write edited nodes and values into a text, statement by statement.
 
 A statement in the edited tree is matched by `at`, its offset in the text before the edit. So
-statements may be renamed, and new nodes may be inserted between them. Other edits are left to
-`item_edits`.
+names may change, and new nodes may stand between statements. Other edits are left to `item_edits`.
 """
 
 from __future__ import annotations

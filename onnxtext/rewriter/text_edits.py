@@ -54,7 +54,7 @@ class TextEdits:
         return self._apply(0, len(self.text), self.edits)
 
     def cut(self, start: int, end: int, since: int) -> str:
-        """Remove edits from the list, apply them to a range, and return the edited text.
+        """Remove edits from the list, apply them to a range, and return its edited text.
 
         The edits from the index `since` on are removed. They must be in the range, or begin in the
         blanks before the range.

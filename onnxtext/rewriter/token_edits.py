@@ -23,8 +23,8 @@ def edit_tokens(text: str, before: str, after: str) -> str | None:
         after: the edited statement, printed.
 
     Returns:
-        The edited statement; None if a change cannot be placed in the text, for example because a
-        comment is between changed tokens.
+        The edited statement; None if it is too long, or if a change cannot be placed in the text,
+        for example because a comment is between changed tokens.
     """
     spelled, old, new = (read_tokens(code)[:-1] for code in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MAX_TOKENS:
@@ -81,8 +81,8 @@ def _replacement(
     """Return the edit that replaces tokens: (start, end, text); None if it is impossible.
 
     The tokens have the indices from `first` to `last - 1` in the printed statement. It is
-    impossible if a token is spelled differently in the text, or if a comment is between the
-    tokens. `places` is as in `_insertion`.
+    impossible if the text lacks one of the tokens, or has a comment or another token between
+    them. `places` is as in `_insertion`.
     """
     mapped = [places[index] for index in range(first, last) if index in places]
     if len(mapped) < last - first or mapped[-1] - mapped[0] != last - first - 1:

@@ -4,7 +4,7 @@
 This module runs in a child process, so that the package's code cannot harm the parent process.
 The schemas come from the first of these sources:
 
-1. For onnxruntime, from its list of all schemas.
+1. For onnxruntime, from its list of schemas, without those of onnx and deprecated ones.
 2. From the package's entry point in the group `onnxtext.schemas`: a function without arguments that
    returns schemas (of `onnx.defs.OpSchema`), or the text of a schema file.
 3. From the schemas that the package registers by `onnx.defs.register_schema` when it is imported.

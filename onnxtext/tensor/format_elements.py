@@ -102,7 +102,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
     narrower than six bits are not exactly `count` packed elements.
 
     Args:
-        element: The element type.
+        element: The element type, not string.
         data: The entries.
         count: The number of elements that the dims give; negative if the dims are invalid.
     """

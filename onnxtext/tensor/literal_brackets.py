@@ -107,8 +107,8 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
         splat: Whether ``...`` is allowed after the last element.
 
     Raises:
-        LiteralError: The outer brackets are missing, there are inner brackets, a comma has no
-            element before it, ``...`` is misplaced, or a character is not ASCII.
+        LiteralError: The outer brackets are missing, there are inner brackets, the last comma or
+            the final ``...`` is misplaced, or a character is not ASCII.
     """
     clean = blank_comments(text)
     start = len(clean) - len(clean.lstrip(BLANKS))

@@ -26,7 +26,7 @@ def graph(
         against: the name of the old text; None if only one model is shown.
 
     Returns:
-        `document`: the result of `onnxtext/graph` with all groups.
+        `document`: the result of the request `onnxtext/graph`, with all groups.
         `open`: the ids of the groups that are initially open.
         `details`: the results of `onnxtext/graphNode`, by id of the node or value.
         `searched`: the text that a search matches, by id of the node or value.

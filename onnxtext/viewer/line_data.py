@@ -77,7 +77,7 @@ def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) ->
 def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
     """Map lines to statistics of weights whose elements the page does not show completely.
 
-    A line is the index in `text.lines` of the first line of the statement with the weight.
+    A key is the index in `text.lines` of the first line of the statement with the weight.
     """
     describe = loaded.document.describe
     assert describe is not None

@@ -133,7 +133,7 @@ class Externalizer(_DataMover):
         self._blob_source = blob_source
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Move the data of a tensor to the file if it is large; return the new data.
+        """Move the data of a tensor to the file if the data is large; return the new data.
 
         Large data becomes `ExternalData`, smaller data becomes `RawData`. Data without raw bytes,
         such as strings, is returned unchanged.

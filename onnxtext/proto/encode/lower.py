@@ -172,7 +172,7 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
         message: the name of the message type, needed only if the fragment is a record.
 
     Raises:
-        LowerError: the item cannot be encoded, for example because its data is in a blob.
+        LowerError: the fragment cannot be encoded, for example because its data is in a blob.
     """
     try:
         if isinstance(fragment.item, Record):
@@ -224,7 +224,7 @@ def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
 def fragment_message(fragment: Fragment) -> str | None:
     """Return the message type of a value info or tensor; None for other fragments.
 
-    For example, a text that was parsed as a value info is a `TensorProto` if it has data.
+    A value info with data is a `TensorProto`.
     """
     match fragment.item:
         case ValueInfo() as value:

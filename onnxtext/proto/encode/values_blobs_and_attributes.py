@@ -39,7 +39,7 @@ class ValueLowering(RepetitionLowering, ABC):
     """Encodes values, tensors and attributes to wire bytes. A subclass implements `graph`.
 
     Methods raise `LowerError` if they cannot encode their argument. Subclasses may override public
-    methods: `tensor_data` and `raw_initializer` encode all tensors, `blob` reads all blobs.
+    methods: each tensor goes through `tensor_data` or `raw_initializer`, each blob through `blob`.
 
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
@@ -67,7 +67,7 @@ class ValueLowering(RepetitionLowering, ABC):
             resources: blobs by digest.
             blob_source: finds blobs that are not in the resources.
             verified: whether the digests of the resources have been verified before.
-            guard: called once, before more than 1 MiB of blobs, files and repetitions is read.
+            guard: called once, when blobs, files and repetitions exceed 1 MiB in total.
             omit_weights: whether to replace large data by a reference to a nonexistent file.
         """
         self._resources, self._verified = resources or {}, verified

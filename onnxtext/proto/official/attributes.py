@@ -146,8 +146,8 @@ class AttributeReducer(ValueReducer, ABC):
     ) -> bytes | None:
         """Reduce the value of an attribute; return None if it cannot be written.
 
-        `name` and `payloads` are the name and the values of its field (None without a value). For
-        `in_function`, see `attribute`.
+        `name` is the name of the value field; `payloads` are its values, None if it is missing.
+        For `in_function`, see `attribute`.
         """
         value_place = path.at(name)
         if payloads is None and in_function and kind not in ITEM_TYPES:

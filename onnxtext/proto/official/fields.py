@@ -117,7 +117,7 @@ class FieldReducer:
         Args:
             data: the name.
             path: the path of the name in the model, to report losses.
-            kind: the kind of the named item for the message, such as "an operator".
+            kind: the kind of the named item, for the loss's message, such as "an operator".
         """
         data = bytes(data)
         if is_identifier(data):

@@ -74,8 +74,8 @@ def metadata_block(
     Replace each entry `key: above` in the blocks inside a function's block.
 
     Raises:
-        SemanticError: the kind is unknown, or the path, the overload or an item is invalid for the
-            kind.
+        SemanticError: the kind is unknown, the path, the overload or an item is invalid for the
+            kind, or an entry `above` has no value.
     """
     if kind not in BLOCKS:
         error = SemanticError(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions for the sections at the end of a model, such as `training { … }` (SPEC 13).
 
-`metadata_section` has the actions of that section. Each annotation of `quantization` has the path
-of its item; `section_binding` finds the items when the model is complete.
+`metadata_section` has the actions of the `metadata` section. Each annotation of `quantization` has
+the path of its item; `section_binding` finds the items when the model is complete.
 """
 
 from __future__ import annotations

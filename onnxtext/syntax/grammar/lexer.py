@@ -4,9 +4,8 @@
 A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. The kind depends only on
 the token's text, not on its context.
 
-The lexer handles two cases outside of the regular expression: a dictionary looks up special words
-such as `float`, and `closing_bracket` finds the end of a NESTED token, because nested brackets are
-not regular.
+Outside of the regular expression, a dictionary looks up special words such as `float`, and
+`closing_bracket` finds the end of a NESTED token, because nested brackets are not regular.
 """
 
 from __future__ import annotations

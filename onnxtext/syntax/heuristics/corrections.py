@@ -256,9 +256,10 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the start of each of the last `_MAX_LINES` lines to its end, as indexes of tokens.
+        """Map the start of each of the `_MAX_LINES` lines up to the error to its end.
 
-        A line that begins before the first token is left out: it cannot be removed as a whole.
+        Starts and ends are indexes of tokens. A line that begins before the first token is left
+        out: it cannot be removed as a whole.
         """
         lines: dict[int, int] = {}
         for start, end in pairwise([0, *sorted(self.line_starts), len(self.tokens)]):

@@ -163,8 +163,8 @@ def _is_right(
 
     The next error is another mistake in these cases:
     - it is far: at least `_SEPARATE_TOKENS` tokens parse before it (if `marks`);
-    - its token and the unexpected token of this error have the same kind, or both are numbers:
-      the writer probably made the same mistake again;
+    - a few tokens parse before it, and its token and the unexpected token of this error have the
+      same kind, or both are numbers: the writer probably made the same mistake again;
     - it is near, and a safe fix mends it, or (if `marks`) an inserted `,`, `=` or `:`.
 
     Args:

@@ -41,7 +41,8 @@ class Parser:
 
         Raises:
             Unexpected: a token is unexpected, and there is no recovery.
-            SemanticError: an action failed, and the machine does not keep errors or has too many.
+            SemanticError: an action failed, and the machine does not keep errors or has too many;
+                or constructs are nested too deeply.
         """
         while offset is not None:
             try:

@@ -88,8 +88,9 @@ def first_of_lines(
 def _may_follow(text: str, previous: Diagnostic, item: Diagnostic) -> bool:
     """Whether a syntax error may follow from the syntax error before it on the same line.
 
-    It is a separate error if it is explained by the same code, if its fix is safe, or if both
-    have fixes: then parsing continued in the right state.
+    It is a separate error if its fix is safe, or if both errors have the same code other than
+    `syntax-error`. It is also separate if both have fixes: then parsing continued in the right
+    state.
     """
     is_safe = item.fix is not None and item.fix.applicability == "safe"
     if is_safe or item.code == previous.code != "syntax-error":
@@ -164,7 +165,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 
 
 def value_place(text: str, key: Span, item: int) -> Span:
-    """Return the span of a header key's value, or of one item of the value; else `key`.
+    """Return the span of a header key's value, or of an item in the value; `key` if unknown.
 
     Args:
         text: the whole text.

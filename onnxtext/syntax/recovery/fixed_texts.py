@@ -150,8 +150,8 @@ def _doubtful_fixes(
 def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     """Whether a fix leaves an error at its place, and at least `count` errors in all.
 
-    Dangling metadata does not count: syntax errors elsewhere may cause it. The place of each edit
-    extends to the first token after it; the place of the first begins at the start of its line. An
+    Dangling metadata does not count: syntax errors elsewhere may cause it. The place of an edit
+    extends to the first token after it; that of the first edit begins at the start of the line. An
     error that lists the expected tokens counts for its whole line: before the fix it was perhaps
     not reported, because it might have followed from the error that the fix corrects.
     """

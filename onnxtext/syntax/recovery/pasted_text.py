@@ -279,8 +279,8 @@ def _unescape(escape: str) -> str:
 def _tags(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize tags of HTML, such as `<pre>` and `<br>`.
 
-    A name such as `<b>` may be a parameter of a function: the tag must be closed somewhere, or it
-    must be alone on its line.
+    A name such as `<b>` may be a parameter of a function. So tags other than `<br>`, `<hr>` and the
+    like must be closed somewhere, or be alone on their lines.
     """
     text = source.text
     line_end = text.find("\n", error_offsets[0]) % (len(text) + 1)

@@ -76,7 +76,7 @@ def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
 def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
     """Find the lines that follow the line at offset `line` and are indented deeper.
 
-    Return the end of the last line, and the edits that write `{` and `}` around blocks such as
+    Return the end of the last one, and the edits that write `{` and `}` around blocks such as
     `value x:` in these lines.
     """
     end = line_end(text, line)

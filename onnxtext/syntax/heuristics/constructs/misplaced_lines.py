@@ -203,7 +203,7 @@ def _belongs(
 ) -> bool:
     """Whether a line parses where it is, or at the start of the list that contains it.
 
-    `index`: the index in `before` of the bracket that begins the list; None if it is elsewhere.
+    `index` is the index in `before` of the bracket that begins the list; None if unknown.
     """
     for tokens in (before, before[: 0 if index is None else index + 1]):
         states = States(context.automaton, context.region.states)

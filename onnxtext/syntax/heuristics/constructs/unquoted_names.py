@@ -155,8 +155,9 @@ def _item_follows(context: ErrorContext, place: Span) -> bool:
 def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a word that a line break or blank splits.
 
-    After a line break, the second half must not be indented. At a blank, the whole word must be a
-    keyword, or occur elsewhere while one of the halves does not.
+    After a line break, the second half must not be indented; the first half must be indented, or
+    the whole word a keyword. At a blank, the whole word must be a keyword, or occur elsewhere while
+    one of the halves does not.
     """
     token, before = context.token, context.done[-1] if context.done else None
     if token is None or before is None or before.end == context.at:
