@@ -53,7 +53,7 @@ def encode_text(
     Args:
         text: a text in the onnxtext language.
         base_dir: the directory of the text, to resolve references to weight files. If None, no file
-            is read, and references to weight files are errors.
+            is read, and these references are errors. Files of external data are never read.
         name: the name of the text in messages.
         max_bytes: the maximum size of the weights; None for the limit of protobuf only.
 

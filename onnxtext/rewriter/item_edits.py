@@ -282,10 +282,10 @@ def _items_above(
     gone: set[int],
     added: Mapping[int, Sequence[int]],
 ) -> dict[int, TextPart | None]:
-    """Map each item that stays in a list to the item directly above it after the edit, or to None.
+    """Map each item that stays in a list to the item directly above it after the edit.
 
     The keys are indices in `ours`; the key -1 is the beginning of the list. The values are items of
-    `theirs`.
+    `theirs`; None if no such item is above.
 
     Args:
         ours: the list in the text.

@@ -24,7 +24,7 @@ PRINTED_DIGITS = 32
 
 
 class BlobError(ValueError):
-    """A blob is missing, ambiguous or unreadable, or its bytes do not match its digest or use.
+    """Weights are missing, ambiguous or unreadable, or do not match their digest or use.
 
     Attributes:
         code: the code of the diagnostic.

@@ -18,7 +18,7 @@ def join_strings(values: Sequence[bytes]) -> bytes:
 
 
 def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
-    """Encode strings, given as the result of `join_strings`, as a repeated field.
+    """Encode the strings in `data` as a repeated field.
 
     Args:
         key: the encoded key of the field, one byte.

@@ -74,10 +74,10 @@ def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
-    """Find the lines that follow the line at offset `line` and are indented deeper.
+    """Find the lines directly below the line at offset `line` that are indented deeper.
 
-    Return the end of the last one, and the edits that write `{` and `}` around blocks such as
-    `value x:` in these lines.
+    Return the end of the last one (or of the line itself), and the edits that write `{` and `}`
+    around blocks such as `value x:` in these lines.
     """
     end = line_end(text, line)
     limit = indentation(text, end)
