@@ -256,7 +256,7 @@ class _Search:
             yield end, cost
 
     def _lines(self) -> dict[int, int]:
-        """Map the start of each of the `_MAX_LINES` lines up to the error to its end.
+        """Map the starts of the last `_MAX_LINES` lines, up to the error's line, to their ends.
 
         Starts and ends are indexes of tokens. A line that begins before the first token is left
         out: it cannot be removed as a whole.
