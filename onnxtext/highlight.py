@@ -72,8 +72,7 @@ def classify(text: str, longest: int = sys.maxsize) -> Iterator[Piece]:
 
     Args:
         text: a model or any part of one; errors become pieces of the kind `Error`.
-        longest: the maximum length of a list of elements to split; a longer list is one piece of
-            the kind `Number`.
+        longest: a list of elements with more characters is one piece of the kind `Number`.
     """
     end = 0
     for token, kind in _classify_tokens(_tokens(text)):

@@ -44,7 +44,7 @@ class Weight:
         type: its type as a text.
         element: its element type.
         elements: the number of elements.
-        size: the size of the elements in bytes.
+        size: the size of its data in bytes.
         place: the location of its data: a phrase such as `in the file`, the path of another file or
             of a directory, or `nowhere` for missing data.
     """

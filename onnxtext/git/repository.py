@@ -65,8 +65,8 @@ def configured_limit() -> tuple[int | None, str | None]:
     """Read the setting `onnxtext.maxSize`.
 
     Returns:
-        (value in bytes, error message). The value is None if the setting is missing or invalid. The
-        message is None if there was no error.
+        (value in bytes, error message). One of them is None; both are None if the setting is
+        missing.
     """
     try:
         value = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])

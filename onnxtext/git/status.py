@@ -94,7 +94,8 @@ def status(scope: Scope | None) -> list[ModeStatus]:
         scope: the configuration to check; None for the combination of all configurations.
 
     Raises:
-        OnnxTextError: git fails, there is no repository, or attributes cannot be read.
+        OnnxTextError: git fails, attributes cannot be read, or there is no repository (for the
+            scope `local`).
     """
     if scope is not None:
         find_installed(scope)  # raises if there is no repository

@@ -212,8 +212,8 @@ def _uses(
 def _same_data(base: dict[str, ValueInfo], side: dict[str, ValueInfo]) -> Iterator[tuple[str, str]]:
     """Yield (name in the base, name in the side) of initializers with the same name or data.
 
-    Data is compared only if at most `_MAX_COMPARED` initializers have changed. Ambiguous matches
-    are left out.
+    Data is compared only if at most `_MAX_COMPARED` initializers have changed. Data that several
+    new initializers have is ignored.
     """
     changed, new = [
         [name for name in one if name not in other or one[name].data != other[name].data]

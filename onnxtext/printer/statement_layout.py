@@ -65,9 +65,10 @@ def node_lines(
 ) -> str:
     """Return the text of a node, on one line if it fits.
 
-    If it does not fit, attributes of more than `ATTRIBUTE_WIDTH` columns follow the inputs, one per
-    line. If the line is still too long, each input has its own line. If the operator does not fit
-    after the outputs, each output has its own line, and the next line begins with the `=`.
+    If it does not fit, attributes of more than `ATTRIBUTE_WIDTH` columns are printed one per line,
+    after the inputs unless `attributes_first`. If the line is still too long, each input has its
+    own line. If the operator does not fit after the outputs, each output has its own line, and the
+    next line begins with the `=`.
 
     Args:
         parts: the texts of the node.
@@ -146,7 +147,7 @@ def _output_lines(parts: NodeParts, indent: str) -> str:
 
 
 def declaration(type: str, name: str, indent: str, after: int = 1) -> str:
-    """Return `type name`; the name is on the next line if it does not fit.
+    """Return `type name`; break a long type, and put a name that does not fit on the next line.
 
     Args:
         type: the text of the type; "" if there is none.

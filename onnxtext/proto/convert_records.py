@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert any message to a record with the field names of the schema, and back.
 
-The key of a field is its number if the schema lacks the field or has it with another wire type (see
-`unknown_fields`).
+The key of a field is its number if the schema cannot express the field (see `known_values`).
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
         depth: the number of enclosing records.
 
     Raises:
-        RecordError: a key is missing, is not the name of a field, or is the number of a known
-            field; or a value is invalid.
+        RecordError: a key is not the name of a field or the number of an unknown field; or a value
+            is invalid.
     """
     by_number: dict[int, list[bytes]] = {}
     unknown: list[bytes] = []

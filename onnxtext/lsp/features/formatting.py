@@ -29,9 +29,8 @@ async def part(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the lines of a range.
 
-    In a text with syntax errors, only one-line nodes are formatted. In other texts, return None if
-    the edits in the range, without the other edits, would change the syntax tree or the comments.
-    Return None, too, if such a text changes meanwhile.
+    If the text has syntax errors, only one-line nodes are formatted. Otherwise, return None if the
+    text changes meanwhile, or if these edits alone would change the syntax tree or the comments.
     """
     return await _format(document, document.version.lines.span(params.range))
 
@@ -41,9 +40,9 @@ async def on_type(
 ) -> list[t.TextEdit] | None:
     """Return the edits that format the line or statement that a new line break or `}` ends.
 
-    After a line break, the line of the cursor is not edited, so that the cursor does not move. A
-    text with syntax errors is handled as in `part`. Return None in the first line, and in the cases
-    in which `part` returns None.
+    After a line break, the line of the cursor is not edited, so that the cursor does not move.
+    Return None in the first line. For texts with syntax errors, and other cases of None, see
+    `part`.
     """
     if params.position.line == 0:
         return None
@@ -74,8 +73,8 @@ def formatting_edits(source: Source, span: Span | None, model: Model | None) -> 
     text; None to parse it.
 
     Returns:
-        The edits; None if the text has errors, or if the edits in `span`, without the others, would
-        change the syntax tree or the comments.
+        The edits; None if the text has errors, or if the edits in `span` alone would change the
+        syntax tree or the comments.
     """
     from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_text import format_source

@@ -12,8 +12,8 @@
 - `onnxtext/graphCompare` {uri, against?} -> {against}: from now on, mark the differences from
   the version `against`: the URI of a file, or `git:REVISION`; without it, mark none. The result is
   the name of the version; if the graph cannot be compared, the reason follows the name
-- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator, label or
-  outputs contain the string `words`
+- `onnxtext/graphFind` {uri, words} -> [{path, id}]: the nodes and values whose operator or names
+  contain the string `words`
 - `onnxtext/graphNode` {uri, id} -> {title, subtitle, text, sections}: one node or value in detail
 
 If the document is not open, or the version to compare with cannot be read, the answer is an error.

@@ -110,7 +110,7 @@ def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, i
 
     If the span begins in an entry of `opset_import`, the conversions change the version of that
     operator set. If it begins elsewhere in `opset_import`, they change the version of the standard
-    operator set. Yield nothing for other spans, or if the newest version is unknown.
+    operator set. Yield nothing for other spans, or if onnx does not know the present version.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:

@@ -69,7 +69,7 @@ class Changes:
     def mark(self, item: dict[str, Any], member: ModuleGroup | str) -> dict[str, Any]:
         """Add the fields `change` and `changes` to an item with changes, and return the item.
 
-        `member` is the id of a node or value, or a group. `changes` describes the changes of a
+        `member` is a group, or the id of a node or value. `changes` describes the changes of a
         node; for a group, it has counts such as `2 added`.
         """
         if isinstance(member, str):
@@ -114,8 +114,8 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
     """Convert the differences between two models to changes for the new drawing.
 
-    Differences of encodings, doc strings and metadata are left out. `label` is the name of the old
-    version.
+    Moves, and differences of encodings, doc strings and metadata, are left out. `label` is the name
+    of the old version.
     """
     diff = diff.without(("encoding", "doc", "metadata"))
     result = Changes(label)

@@ -75,7 +75,7 @@ class Drawing:
     # ---- Values -------------------------------------------------------------------------------
 
     def _find_makers(self, scope: Scope) -> None:
-        """Record the node or input that defines each value of a graph, and which are constants.
+        """Record which node or input defines each value of a graph, and which values are constants.
 
         Constants are initializers, and outputs of `Constant` nodes that the graph does not return.
         """

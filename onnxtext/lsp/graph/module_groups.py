@@ -246,7 +246,7 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small groups, and merge a group with its only member if the member is a group.
+    """Dissolve small subgroups; merge a subgroup with its only member if that is a group, too.
 
     Returns:
         The number of nodes and values in the group and its subgroups.

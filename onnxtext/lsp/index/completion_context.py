@@ -106,8 +106,8 @@ def context_at(index: Index, offset: int) -> Context:
 def _last_node_end(index: Index, end: int) -> int | None:
     """Return the end of the last valid node before `end`; None if there is none.
 
-    Only nodes of outermost graphs and functions count, so that at this offset only the brace of the
-    body is open.
+    Only nodes of outermost graphs and functions count: at their ends, only the brace of the body is
+    open.
     """
     for number in range(bisect_left(index.starts, end) - 1, -1, -1):
         statement = index.statements[number]

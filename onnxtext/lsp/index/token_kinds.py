@@ -185,8 +185,8 @@ def token_inputs(
     `given` is the result of `given_meanings` for the graph or function of the statement.
 
     Returns:
-        For a value, its token type and modifiers. For a node, first whether its operator is
-        deprecated (None if unknown), then this pair for each input (None if omitted).
+        For a value, (token type, modifiers). For a node, first whether its operator is deprecated
+        (None if unknown), then (token type, modifiers) of each input (None if omitted).
     """
     scope, item = statement.scope, statement.item
     if statement.kind != "node":

@@ -113,8 +113,8 @@ class EditorView:
     def parameters(self) -> Mapping[str, Attribute] | None:
         """Return the attributes in the first call of the enclosing function, by name.
 
-        They include defaults. If the caller is a function, its own first call determines the
-        attributes to which the call refers. Return None outside functions, or if no call is found.
+        They include defaults. If the caller is a function, references in the call are resolved by
+        the caller's own first call. Return None outside functions, or if no call is found.
         """
         calls: list[tuple[Scope, Node]] = []
         function = self._scope.outermost

@@ -44,8 +44,8 @@ class _Matched:
     """A merged list.
 
     Attributes:
-        orders: the `MatchedItem`s in merged order, three times: if ours and theirs have
-            contradictory orders, in the order of ours, of theirs and of the base.
+        orders: three orders of the `MatchedItem`s: contradictions between ours and theirs are
+            resolved to ours, to theirs and to the base.
         found: maps the `id()` of each `MatchedItem` to the merged item.
         ambiguous: whether the whole list is a conflict, because items could be matched in several
             ways.

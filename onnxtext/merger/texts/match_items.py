@@ -37,8 +37,9 @@ class MatchedItem:
         base: index in the common ancestor; `ABSENT` if the item is new.
         ours: index in our version, or `ABSENT`.
         theirs: index in their version, or `ABSENT`.
-        replaced: whether the item of a side was matched only by its position and
-            `MatchRules.replacement_key`. It may then be unrelated to the item of the base.
+        replaced: whether a side's item may be unrelated to the item of the base: it was matched
+            only by its position and `MatchRules.replacement_key`, and the other side's item does
+            not have the same key.
     """
 
     base: int = ABSENT

@@ -42,7 +42,8 @@ class MergedItem:
         body: the item itself; "" for a conflict.
         tail: whitespace and a comment after the item on its line, as in `Item`.
         versions: the item in the base, in ours and in theirs.
-        conflict: whether both sides changed the item in different ways.
+        conflict: whether both sides changed the item in different ways, or only the merged item has
+            a syntax error.
         forced: whether the item is a conflict only because of a semantic conflict, such as an
             undefined name.
         dropped: whether the item is a blob that the merge does not need.

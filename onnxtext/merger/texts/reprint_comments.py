@@ -54,8 +54,8 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
 
     Args:
         text: the text of the edited model.
-        before: the text before the edit.
-        edited: the edited syntax tree. Offsets of unchanged statements refer to the text `before`.
+        before: the text and the syntax tree before the edit.
+        edited: the edited syntax tree. Offsets of unchanged statements refer to the old text.
     """
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:

@@ -229,7 +229,7 @@ class Lifter(NodeLifter):
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
     def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: memoryview) -> bool:
-        """Whether the encoding of a graph or function is `data`; if so, remember it.
+        """Whether `data` is the encoding of a graph or function; if so, remember the encoding.
 
         `data` is a view, because a copy for each level of nested graphs would take much memory.
         """

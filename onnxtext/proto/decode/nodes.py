@@ -49,8 +49,8 @@ class NodeLifter(ABC):
     def _lowering(self) -> Lowering:
         """The encoder of items; if `careful`, its results are compared with the original bytes.
 
-        It is always the Python encoder, which can reuse the attributes passed to `remember`. The
-        native encoder would encode a nested graph again for each enclosing graph.
+        It is always the Python encoder, which can reuse encodings (`remember`). The native encoder
+        would encode a nested graph again for each enclosing graph.
         """
         return Lowering(presence_defaults(NO_DEFAULTS.version, NO_DEFAULTS.explicit))
 
