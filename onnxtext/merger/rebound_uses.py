@@ -205,8 +205,8 @@ class _Search:
     def _new_name(self, name: str) -> str | None:
         """Return the name that the other side gives to the value called `name` on this side.
 
-        Return "" if the other side has deleted the value and reused its name. Return None if `name`
-        still means this value in the merge, or if that is unknown.
+        Return "" if the value was deleted there, or its new name is uncertain. Return None if
+        `name` still means this value in the merge, or if that is unknown.
         """
         merged, side, other = [
             scope.definitions.get(name) for scope in (self.merged, self.own, self.other)

@@ -68,9 +68,9 @@ class StatementResults:
         """Return the column `name` for a version of the text.
 
         Returns:
-            (column, extra). The column has the old entries of unchanged statements, and None for
-            other statements. `extra` is the argument `extra` of the last `fill` for this name;
-            None if there was none.
+            (column, extra). The column has the old entries of unchanged statements at both ends,
+            and None for all others. `extra` is the argument `extra` of the last `fill` for this
+            name; None if there was none.
         """
         keys = self._keys_of(version)
         old, column, extra = self._kept.get(name, ([], [], None))

@@ -28,7 +28,7 @@ _END: Key = (None, 0)
 
 
 def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
-    """Return a text with the comments that a merge keeps, each above its statement.
+    """Return a text with all comments that a merge keeps; put missing ones above their statements.
 
     Comments whose statement is not in the text go to the top. The text must be valid, and all its
     comments must be from the versions.

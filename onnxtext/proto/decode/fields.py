@@ -42,8 +42,8 @@ def split_fields(
     The fields whose numbers are in `texts` are decoded as strings and appended there.
 
     Returns:
-        The (number, payload) of each length-delimited field whose number is in `numbers`; and all
-        other fields.
+        The (number, payload) of each length-delimited field whose number is in `numbers`; and the
+        bytes of each remaining field.
     """
     view = memoryview(data)
     others: list[tuple[int, bytes | memoryview]] = []
