@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules for merging protobuf messages: the fields that are merged one by one, keys of list items.
 
-Only messages that are merged field by field have rules here. All other fields, including unknown
-fields, are merged as a whole.
+Only messages that are merged field by field have rules here. Fields without a rule, such as
+unknown fields, are merged as a whole.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Split a text into items without tokenizing every statement.
 
 Tokenizing a large text takes most of the time of a merge, and most statements are equal in all
-versions. So only statements that differ are tokenized; the syntax tree gives the offsets of nodes
+versions. So statements are tokenized only if necessary; the syntax tree gives the offsets of nodes
 and values.
 """
 
