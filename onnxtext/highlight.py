@@ -168,7 +168,7 @@ def _pieces(token: Token, whole: str) -> Iterator[Piece]:
 
     Args:
         token: the token.
-        whole: the Pygments token type of a token that is not split.
+        whole: the Pygments token type of a token that is not split, or of a decorator's name.
     """
     kind = token.kind
     if kind == "DECORATOR":

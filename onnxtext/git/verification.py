@@ -48,12 +48,12 @@ class TrackedFile:
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """The result for a file.
+    """The result of verifying a file.
 
     Attributes:
         path: the path relative to the top of the working tree.
-        kind: how git stores the file: `binary`, `text` (of a binary model), `source` (a text that
-            no filter converts) or `empty`.
+        kind: how git stores the file: `binary`, `text` (in place of a binary model), `source` (a
+            text file) or `empty`.
         problems: error messages.
         note: a remark that is not an error.
     """

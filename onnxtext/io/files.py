@@ -209,7 +209,7 @@ def check_mapped(*, again: bool = False) -> None:
 
 
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
-    """Map a file that is not empty into memory, and add it to `mapped`.
+    """Call `before_mapping`, map a file that is not empty into memory, and add it to `mapped`.
 
     Args:
         file: the file, opened for reading.

@@ -80,7 +80,7 @@ def _blocks_text(
     """Return the text of metadata blocks, as parts to be joined.
 
     Args:
-        blocks: (indentation, block) pairs; a `str` is a line to print as it is.
+        blocks: (indentation, block) pairs; a block that is a `str` is printed as one line.
         in_full: whether repeated values are printed in full.
     """
     if core() == "native" and not in_full:

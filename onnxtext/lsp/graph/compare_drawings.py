@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the drawing of a document with the drawing of another version of its model.
 
-The diff of the models lists the nodes that differ. A removed node is drawn in the new graph, in the
-group that has the name of its old group. The node has edges from the producers of its inputs and to
-the former users of its outputs.
+The diff of the models lists the nodes that differ. A removed node is drawn if its graph still
+exists, in the group that has the name of its old group. The node has edges from the producers of
+its inputs and to the former users of its outputs.
 """
 
 from __future__ import annotations
