@@ -170,7 +170,7 @@ def to_binary(
     Args:
         text: a text in the onnxtext language.
         base_dir: the directory of the text, to resolve references to weight files. If None, no file
-            is read, and references to weight files are errors.
+            is read, and these references are errors. Files of external data are never read.
         name: the name of the text in messages, such as its file name.
 
     Returns:
@@ -212,7 +212,8 @@ def loads(
         message_type: the class of the message: `onnx.ModelProto` (the default), `onnx.NodeProto`,
             `onnx.TensorProto`, `onnx.TypeProto` or another class of the schema.
         base_dir: the directory of a model's text, to resolve references to weight files. If None,
-            or if the message is not a model, references to weight files are errors.
+            or if the message is not a model, these references are errors. Files of external data
+            are never read.
         name: the name of the text in messages, such as its file name.
 
     Raises:
