@@ -11,7 +11,7 @@ Keys = Iterable[tuple[int, Hashable]]
 
 
 def equal_keys(left: Keys, right: Keys) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield (indices in `left`, indices in `right`) for each key that both lists have.
+    """Yield (indices in `left`, indices in `right`) for each key, except None, in both lists.
 
     The keys come in the order of `right`. `right` is not read if all keys of `left` are None.
     """

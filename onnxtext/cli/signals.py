@@ -39,7 +39,7 @@ def _ending_signals() -> list[signal.Signals]:
 
 
 def _end(signal_number: int, frame: FrameType | None) -> None:
-    """Wait until no module is being imported, then raise an exception that ends the process.
+    """Raise an exception that ends the process; wait for running imports first (not on Windows).
 
     Some compiled modules, such as onnx and orjson, crash if an exception interrupts their
     initialization.

@@ -23,8 +23,8 @@ class FixLine:
 
     Attributes:
         added: whether the fix adds the line; False if it removes the line.
-        number: 1-based line number in the old text; for an added line, in the old text with only
-            this change.
+        number: 1-based line number in the old text; for an added line, in the old text after this
+            change alone.
         line: the text of the line, without its line end.
         column: 0-based column at which the first removed line and the first added line begin to
             differ; 0 if lines are only removed or only added.

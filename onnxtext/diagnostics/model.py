@@ -108,8 +108,8 @@ class Subject(NamedTuple):
     """The item of a model, or the word of a text, that a diagnostic is about.
 
     Attributes:
-        kind: `value`, `attribute`, `operator` (also for functions), `dimension` or `decorator`. If
-            the path of a section entry matches no item: the kind of item to name, such as `node`;
+        kind: `value`, `attribute`, `operator` (also for functions), `dimension` or `decorator`. For
+            a section entry that refers to no item, the kind of the missing item, such as `node`;
             `label` for a node named by its label; `graph` for an attribute that contains a graph.
         name: the name; the name of an operator includes its domain.
         suggestion: the name that may be meant instead; None if unknown.

@@ -26,7 +26,7 @@ class ModelSide:
         model: the model.
         label: the name of the model for display.
         base: the directory for references to weight files and external data; None if unknown.
-        source: the text of the model; None for a binary model.
+        source: the text of the model; None if there is none, or if `model` has no offsets in it.
         encoder: encodes the statements of the model.
         reader: reads the data of its tensors.
     """
@@ -50,7 +50,7 @@ class ModelSide:
     def position(self, path: str, at: int = -1) -> ItemPosition:
         """Return the position of an item of this model.
 
-        The position has no line if this model is binary, or if `at` is -1.
+        The position has no line if `source` is None, or if `at` is -1.
 
         Args:
             path: the path of the item in the ONNX schema, such as `graph.node[12]`.

@@ -147,7 +147,7 @@ def compare_data(old: TensorRef, new: TensorRef) -> WeightChange | None:
     """Return how the elements of two tensors differ; None if they are equal.
 
     Missing data counts as equal if both tensors have the same blob digest, or the same reference to
-    external data. If they differ, the result has a note.
+    external data. For other missing data, the result has a note.
     """
     if _same_reference(old.data, new.data):
         return None

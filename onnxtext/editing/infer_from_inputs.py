@@ -104,10 +104,10 @@ def _sized(type: Type | None, sizes: Mapping[str, int]) -> Type | None:
 
 
 class _ShapeStripper:
-    """Copies a model without its declared shapes; inputs of the model and initializers keep theirs.
+    """Copies a model without training information and declared shapes.
 
-    Unchanged objects are not copied, but shared. `originals` receives the original object of each
-    copy, by the `id()` of the copy.
+    Inputs of the model and initializers keep their shapes. Unchanged objects are not copied, but
+    shared. `originals` receives the original object of each copy, by the `id()` of the copy.
     """
 
     def __init__(self, originals: dict[int, Any]) -> None:

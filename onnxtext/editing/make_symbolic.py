@@ -33,7 +33,7 @@ def make_symbolic(
             that allow only the old size.
 
     Returns:
-        A sentence for each fix, then an `Obstacle` for each node that may reject other sizes.
+        A sentence for each fix, then the obstacles to other sizes (see `size_obstacles`).
 
     Raises:
         OnnxTextError: no dimension is given; an input or dimension does not exist; an input has a

@@ -23,10 +23,11 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
 
     Args:
         model: the syntax tree.
-        name: the node's label (`NodeProto.name`), or the name of one of its outputs.
+        name: the node's label (`NodeProto.name`), or the name of one of its outputs. If only one
+            node has the label `name`, names of outputs are ignored.
 
     Raises:
-        OnnxTextError: no node, or more than one, has the name.
+        OnnxTextError: the name is unknown or ambiguous.
     """
     matches = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
     chosen = labeled = [pair for pair in matches if pair[1].name == name]
@@ -54,8 +55,7 @@ def set_attribute(model: Model, node: str, text: str) -> None:
         text: the attribute in the syntax of texts, such as `axis = 1`.
 
     Raises:
-        OnnxTextError: no node, or more than one, has the name `node`; or the text is not an
-            attribute.
+        OnnxTextError: the name `node` is unknown or ambiguous, or the text is not an attribute.
     """
     _, target = find_node(model, node)
     item = parse_fragment(Source(text, "<attribute>"), "attribute").item
@@ -93,7 +93,7 @@ def insert(
         model: the syntax tree; changed in place.
         text: one or more nodes, such as `y2 = Relu (y)`.
         after: insert the nodes after this node, given by its label or the name of an output.
-        before: insert the nodes before this node, given by its label or the name of an output.
+        before: like `after`, but insert the nodes before this node; `after` is then ignored.
         instead_of: the name of a value. The first output of the last new node replaces this
             value as an input of all nodes that are already in the graph.
 
@@ -218,8 +218,8 @@ def remove(model: Model, node: str) -> None:
         node: the node's label (`NodeProto.name`), or the name of one of its outputs.
 
     Raises:
-        OnnxTextError: no node, or more than one, has the name `node`; a used output cannot be
-            replaced by the first input; or training information uses a name that would disappear.
+        OnnxTextError: the name `node` is unknown or ambiguous; a used output cannot be replaced by
+            the first input; or training information uses a name that would disappear.
     """
     scope, target = find_node(model, node)
     rest = [other for other in scope.nodes if other is not target]

@@ -29,9 +29,8 @@ def size_obstacles(
 ) -> list[str]:
     """Return an `Obstacle` for each node that accepts only the old size of a dimension.
 
-    If no node does, return an `Obstacle` for each node whose input sizes are not checked, or whose
-    output sizes are unknown: it or a later node may need the old size. After `_MAX_SHOWN`
-    obstacles, the list ends with the number of further obstacles.
+    If no node does, return the messages of `_unverified` on nodes that may need the old size. After
+    `_MAX_SHOWN` obstacles, the list ends with the number of further obstacles.
 
     Args:
         model: the edited model.
@@ -113,6 +112,7 @@ def _node_text(node: Node) -> str:
 def _unverified(inferred: InferredShapes, names: set[str]) -> Iterator[str]:
     """Yield messages on nodes that depend on the edited inputs and may reject other sizes.
 
+    In nested graphs and functions, all nodes count as dependent.
     On each path of nodes, the first node with outputs of unknown sizes gets a message. A node whose
     input sizes are not all checked (see `_is_checked`) also gets a message.
     """

@@ -76,7 +76,8 @@ def run_both(
     """Run two models on the same inputs and compare the values that both models compute.
 
     Compare the outputs, and the other values that the nodes of both main graphs compute. If a model
-    cannot be run with these values as additional outputs, compare only the outputs.
+    cannot be run with these values as additional outputs, for a reason other than a limit, compare
+    only the outputs.
 
     Args:
         first: a model.

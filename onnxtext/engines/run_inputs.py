@@ -144,9 +144,9 @@ def _cast(name: str, value: Any, type: onnx.TypeProto) -> Any:
     absent optional, are returned unchanged.
 
     Raises:
-        OnnxTextError: the shape differs, or the declared element type cannot hold the values, or
-            floats would become integers, or complex numbers real. Rounding floats to a smaller
-            float type is no error.
+        OnnxTextError: the value has another kind or shape; the declared element type cannot hold
+            the elements; floats would become integers; or complex numbers would become real.
+            Rounding floats to a smaller float type is no error.
     """
     kind = type.WhichOneof("value")
     if value is None or kind not in {"tensor_type", "sequence_type", "optional_type"}:

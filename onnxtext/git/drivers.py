@@ -90,8 +90,8 @@ def _is_filtered(path: str) -> bool:
 def _wants_note(versions: Sequence[bytes]) -> bool:
     """Whether the merged text gets the filter's comment.
 
-    `versions` are base, ours and theirs. It gets the comment if ours or theirs has added it, or if
-    all versions have it.
+    `versions` are base, ours and theirs. The text gets the comment if ours or theirs has added the
+    comment, or if all versions have it.
     """
     base, ours, theirs = map(has_note, versions)
     return theirs if ours == base else ours

@@ -44,7 +44,7 @@ class Failure:
 
 
 class WorkerDied(Exception):
-    """Raised if a child process has ended without an answer, or cannot be started.
+    """Raised if a child process gave no valid answer within its limits, or cannot be started.
 
     Attributes:
         failure: the reason.

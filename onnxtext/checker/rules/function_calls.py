@@ -145,7 +145,7 @@ def _attributes(
 def _mistyped(
     node: Node, index: int, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
-    """Report an attribute of a call whose type differs from the type in the function.
+    """Report a call's attribute whose type differs from the type in the function.
 
     If the function declares no type, use the type that the function body requires. `definition` is
     the place of the function.

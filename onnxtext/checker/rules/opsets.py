@@ -86,10 +86,10 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
 
 
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
-    """Whether another enabled rule reports that the model or function of a scope imports nothing.
+    """Whether another enabled rule makes a report of missing imports redundant.
 
-    For a model, it is the rule for a missing header or for missing imports; for a function, the
-    rule for a missing domain.
+    `scope` is in a model or function without imports. For a model, this is the rule for a missing
+    header or for missing imports; for a function, the rule for a missing domain.
     """
     if scope.function is not None:
         return scope.function.domain is None and subject.active("function-domain-missing")
@@ -152,7 +152,8 @@ def _missing_imports(
 def _version_to_import(subject: CheckedModel, domain: str) -> int:
     """Return the version of a domain to suggest to a model or function that does not import it.
 
-    A function gets the version that the model imports; otherwise, suggest a recent version, or 1.
+    For a function, suggest the version that the model imports. If there is none, suggest a recent
+    version; 1 if none is known.
     """
     main = subject.main.opsets if subject.main is not None else None
     if main is not None and domain in main:

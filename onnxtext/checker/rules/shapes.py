@@ -8,7 +8,7 @@ The check takes these steps, and stops as soon as the model is known to be valid
    - Neither onnx nor an earlier rule reports an error, and onnx can expand all function calls in
      reasonable time.
    - The model has no training graphs, which onnx skips.
-   - It has no unknown operators, after which onnx reports no errors.
+   - It has no operators that onnx does not know: after them, onnx reports no errors.
    - It has a header that imports an operator set, and its IR version is not 1.
    - The rules of `dimension_conflicts`, which know more shapes than onnx, cover all operators. This
      is not required of a model with more than `_MAX_NODES` nodes, because step 3 would be slow.

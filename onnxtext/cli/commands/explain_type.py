@@ -163,7 +163,7 @@ class _Model:
 
         Raises:
             OnnxTextError: there is no graph `graph`, a name matches no value and no label, or the
-                line defines no value or does not exist.
+                line does not exist. Without `names`, also: no value is defined at the line.
         """
         from onnxtext.show_model.show_error import ShowError
 
@@ -195,7 +195,7 @@ class _Model:
         return chosen
 
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
-        """Return (graph or function body, name) of each value that the statement at a line defines.
+        """Return (scope, name) of each value that the last statement at or before a line defines.
 
         Raises:
             ShowError: the model is binary, or no value is defined at the line.

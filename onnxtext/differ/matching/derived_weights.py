@@ -247,8 +247,8 @@ def measure_blocks(
 ) -> WeightChange:
     """Compute how the elements of two tensors differ, block by block.
 
-    If `count_nans` is False, the numbers of NaNs are None. If `numeric` is False, the numeric
-    differences have no meaning and are None.
+    `count` is the number of elements of each tensor. Without `count_nans`, the numbers of NaNs are
+    None. Without `numeric`, the numeric differences are None: they have no meaning.
     """
     changed = compared = 0
     nans = [0, 0]

@@ -101,7 +101,8 @@ def pack_floats(values: Sequence[float]) -> Floats:
 def make_attribute(name: str, value: object) -> Attribute:
     """Return an attribute; its type follows from the Python type of its value.
 
-    A sequence becomes a list of integers if all items are integers; otherwise, a list of strings.
+    `Floats` become a list of floats; another sequence becomes a list of integers if all items are
+    integers, else a list of strings.
     """
     if isinstance(value, float):
         value = Float32.of(value)

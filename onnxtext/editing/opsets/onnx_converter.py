@@ -113,7 +113,8 @@ def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
     `kept` has the names of the node's inputs.
 
     Raises:
-        NotConvertible: `data` is not valid, or the converter changed more than the node.
+        NotConvertible: `data` or a constant in it cannot be read, or the converter changed more
+            than the node.
     """
     try:
         lifted = lift_model(data)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Store the elements of small tensors as symbolic integers, such as the shape `[batch, seq, 64]`.
 
-Inference tracks the elements of small tensors: it computes the elements of each node's outputs. The
-output shape of a node such as `Reshape` depends on the elements of an input.
+Inference computes the elements of small node outputs, because the output shape of a node such as
+`Reshape` depends on the elements of an input.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
 
 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
-    """Return the elements of a constant tensor.
+    """Return the elements of a constant tensor; None if they are unknown or too many.
 
-    Return None if there are too many elements, if all of them are unknown, or if their type is not
-    in `TRACKED`. As in `made_value`, a float that is not a whole number is unknown.
+    Elements of types that are not in `TRACKED` are unknown, as are the floats that `made_value`
+    makes unknown.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None

@@ -228,8 +228,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies.
 
-        An operator node with an error has its declared shapes. `declared_shapes`, `inputs` and
-        `values` are as in `shape_merging.operator_step`.
+        If an operator node has an error, its shapes are `declared_shapes`. `declared_shapes`,
+        `inputs` and `values` are as in `shape_merging.operator_step`.
         """
         sizes = environment.sizes
         if type(target) is Scope:

@@ -116,12 +116,12 @@ class SymbolTrace:
         return False
 
     def literal(self, place: Place, symbol: str, number: int) -> tuple[int, int, str] | None:
-        """Find the entry in the constant shape of a `Reshape` that restricts a symbol.
+        """Find the entry of a `Reshape`'s constant shape that restricts a symbol.
 
         `place` is the place in the model that restricts the symbol to the size `number`.
 
-        Return (index, entry, replacement): the 0-based index of the entry, the entry, and `0` or
-        `-1`, which allows other sizes of the symbol. Return None if no entry restricts the symbol.
+        Return (0-based index, entry, replacement); None if no entry is found. The replacement, `0`
+        or `-1`, allows other sizes of the symbol.
         """
         node = place.item
         if not isinstance(node, Node) or node.op_type != "Reshape":
