@@ -171,7 +171,7 @@ def write_stderr(text: str, *, color: bool = False) -> None:
 def discard_stream(stream: IO[str]) -> None:
     """Redirect a broken standard stream to the null device.
 
-    Otherwise, Python would fail again when it flushes the stream at the end of the process, and
+    Without this, Python would fail again when it flushes the stream at the end of the process, and
     change the exit status.
     """
     with contextlib.suppress(OSError, ValueError):

@@ -94,8 +94,9 @@ def differences_as_text(
 ) -> str:
     """Return a table of all outputs, and a table of up to 20 inner values that differ.
 
-    Inner values are not outputs. `first` and `second` are the names of the models; `only` maps each
-    output that one model lacks to the name of the other model.
+    Inner values are not outputs. If inner values differ, the last line names the first value that
+    differs. `first` and `second` are the names of the models; `only` maps each output that one
+    model lacks to the name of the other model.
     """
     outputs = [difference for difference in differences if difference.is_output]
     inner = [

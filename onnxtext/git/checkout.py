@@ -41,7 +41,7 @@ def check_out(top: Path) -> list[CheckoutResult]:
         A result for each text that was found, replaced or not.
 
     Raises:
-        OnnxTextError: git fails, or a file cannot be read.
+        OnnxTextError: git fails, `onnxtext.maxSize` is invalid, or a file or object cannot be read.
         OSError: a file cannot be written.
     """
     results = []

@@ -140,8 +140,8 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
         The changes, and the settings of other tools that were kept, one line each.
 
     Raises:
-        OnnxTextError: git fails, the attributes cannot be read, or onnxtext's block of attributes
-            is damaged. Nothing is changed; if changes cannot be undone, the message says so.
+        OnnxTextError: git fails or cannot run this Python, or the attributes cannot be read or are
+            damaged. Nothing is changed; if changes cannot be undone, the message says so.
         OSError: the attributes cannot be written; nothing is changed.
     """
     before = find_installed(scope)

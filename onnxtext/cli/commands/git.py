@@ -195,8 +195,9 @@ def verify(reporter: Reporter) -> int:
     Every tracked model is checked in the index; if the filter has stored it as text, its file in
     the working tree is checked, too. Binary models, and texts that the filter has stored, must
     survive a round trip. Texts that no filter converts must satisfy the laws that `onnxtext verify`
-    checks. It is a problem if a model is not stored as the filter would store it. Binary
-    models above `onnxtext.maxSize` that the filter leaves alone are only noted. Nothing is written.
+    checks. It is a problem if the filter would store a binary model as text. Binary models above
+    `onnxtext.maxSize`, and texts in another layout than the filter's, are only noted. Nothing is
+    written.
     """
     from onnxtext.git.verification import verify as verify_all
 
