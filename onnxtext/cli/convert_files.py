@@ -145,7 +145,7 @@ def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
 def _check_derived(target: Path) -> None:
     """Raise a CommandError if `target` is a device, a pipe, or a link out of its directory.
 
-    This is for paths that the user did not give. With `-o`, a path may be a device, a pipe or any
+    Check only paths that the user did not give: with `-o`, a path may be a device, a pipe or any
     link.
     """
     with io_errors("write", target):
@@ -204,9 +204,8 @@ def _write(
     Files that already have the right content are not written.
 
     Raises:
-        CommandError: a file exists with other content and `force` is False, an input has changed,
-            the external data must not be written to its path (see `_check_derived`), or writing
-            has failed.
+        CommandError: a file exists with other content and `force` is False; an input has changed;
+            `_check_derived` rejects the path of the external data; or writing has failed.
     """
     with io_errors("write", target):
         if makes_directory:

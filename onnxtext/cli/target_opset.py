@@ -56,7 +56,8 @@ def find_changes(
 ) -> list[Diagnostic]:
     """Return findings on a conversion: the changes that it would make, and obstacles to it.
 
-    `subject` is the checked model, without errors; `source` is its text, None for a binary model.
+    `subject` is the checked model; it must have no errors. `source` is its text; None for a binary
+    model.
     """
     from onnxtext.editing.opsets import plan_conversion, remark_diagnostics
 

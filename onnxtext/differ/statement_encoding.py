@@ -2,8 +2,8 @@
 """Encode statements canonically, so that different spellings of a statement compare equal.
 
 The encoding has every field of every message, including unknown fields and fields of future ONNX
-versions, so no difference is missed. A blob is encoded as its digest; `differ.tensor_data` compares
-the bytes.
+versions, so no difference is missed. Large data is encoded as a digest or a reference;
+`differ.tensor_data` compares the elements.
 """
 
 from __future__ import annotations

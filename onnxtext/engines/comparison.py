@@ -28,7 +28,8 @@ class ValueDifference:
         is_output: whether the value is an output of both models.
         changed: number of elements that differ; two NaNs are equal. Elements that could not be
             compared count as different.
-        elements: number of elements in the first run; for a list or map, the sum over its items.
+        elements: number of elements in the first run; for a list or map, the sum over its items; 1
+            if the items cannot be paired.
         largest: the largest absolute difference; None if the elements are not numbers, or if
             `note` is set.
         relative: the largest `|first - second| / |first|` of an element; None if `largest` is None.

@@ -69,7 +69,7 @@ def clean(data: bytes, *, limit: int = DEFAULT_LIMIT, name: str = "") -> Convert
 
     A binary model becomes a comment (`filter_comment`) and the text of the model, which is verified
     by converting it back. If the index already has another text of this model, for example after an
-    edit on a hosting site, that text is kept. Otherwise, git would show the file as modified after
+    edit on a hosting site, that text is kept, so that git does not show the file as modified after
     each checkout. Text is stored unchanged, with three exceptions: a text as `from_binary`
     prints it gets the comment; weights that a merge left out are put back; and CRLF becomes LF if a
     checkout without the filter has converted the line ends (`core.autocrlf`).

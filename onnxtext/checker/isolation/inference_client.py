@@ -156,7 +156,7 @@ class InferenceClient:
     ) -> Answer:
         """Return [encoded function]: the function body that defines a node's operator.
 
-        This works only for operators whose function body depends on the types of the inputs.
+        The operator must have a function body that depends on the types of the inputs.
 
         Args:
             operator: the operator, as (name, version of the schema, domain).

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Load the compiled part of onnx: operator schemas and shape inference.
 
-The Python package `onnx` takes twenty times longer to import than its compiled part (0.1 s or more,
-for numpy and protobuf), and the checker needs only the compiled part. Therefore, the command
-`onnxtext` loads only this part. Other programs load the package, because their own code may use it.
+The checker needs only the compiled part. Importing the whole package takes twenty times as long:
+0.1 s or more, for numpy and protobuf. Therefore, the command `onnxtext` loads only the compiled
+part. Other programs load the package, because their own code may use it.
 """
 
 from __future__ import annotations

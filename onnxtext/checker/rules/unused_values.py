@@ -42,8 +42,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 def _used_by_scope(subject: CheckedModel) -> dict[int, set[str]]:
     """Map `id(scope)` to the names of the scope's used values.
 
-    A value is used if it is an input of a node (also of a nested graph), an output of its scope,
-    or named by an entry of a quantization annotation or by a binding of the training information.
+    A value is used if it is an output of its scope, an input of a node (also in a nested graph), or
+    named by an entry of a quantization annotation or by a training binding.
     """
     used: dict[int, set[str]] = {id(scope): set() for scope in subject.scopes}
     for scope in subject.scopes:

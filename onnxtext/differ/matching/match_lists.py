@@ -27,7 +27,7 @@ def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
 
 
 def moved_pairs(pairs: Pairs) -> Pairs:
-    """Return the pairs of moved entries; `pairs` and the result have the order of the new list.
+    """Return the moved pairs, in the order of `pairs`, which must be the order of the new list.
 
     The entries of a longest subsequence with increasing old indices count as unmoved, all other
     entries as moved. The time is O(n log n).

@@ -148,8 +148,8 @@ class SymbolTrace:
     def stored(self, name: str) -> Place | None:
         """Return the place in the model that stores the value `name` of the main graph.
 
-        This is an initializer, an input, or the only attribute of a `Constant`. Return None for
-        other values.
+        The place is an initializer, an input, or the only attribute of a `Constant`. Return None
+        for other values.
         """
         position = self._main.position.get(name)
         if position == GIVEN:
