@@ -48,13 +48,13 @@ def misfit_reason(
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
 
-    A value of unknown type fits if the conversion created the value.
+    A value of unknown type fits if the conversion created the value, or if `signature` allows all
+    types that `before` allows, or that the value has in the calls of its function.
 
     Args:
         node: the node.
         signature: the schema that the node should fit.
-        before: the schema that the node fitted before. A value of unknown type also fits if
-            `signature` allows every type that `before` allows.
+        before: the schema that the node fitted before.
         facts: the types of the model.
         scope: the graph or function that contains the node.
     """
