@@ -73,8 +73,8 @@ def command(
     BASE is the common ancestor of OURS and THEIRS; each is a text or a binary model, and - is
     standard input. Statements are merged, not lines: changes of different statements, or of
     different attributes and inputs of a node, do not conflict. Conflicts are marked as in git. If
-    OURS or THEIRS equals BASE, the output is the other version. If not, it is a text, or a binary
-    if all versions are binary and there is no conflict.
+    OURS or THEIRS equals BASE, the output is the other version. Otherwise, the output is a text, or
+    a binary if all versions are binary and there is no conflict.
     """
     if [base, ours, theirs].count("-") > 1:
         raise click.UsageError("Only one of the versions can be standard input (-).")

@@ -111,7 +111,7 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
 
 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
-    """Return the elements of a constant tensor; None if they are unknown or too many.
+    """Return the elements of a constant tensor; None if all are unknown, or if they are too many.
 
     Elements of types that are not in `TRACKED` are unknown, as are the floats that `made_value`
     makes unknown.
