@@ -38,8 +38,8 @@ FIXED = {
     ),
     "text without quotes": (decorated("@doc(some text here)"), (4, 8), '  @doc("some text here")'),
     "an equals sign after a key": (decorated('@meta("k" = "v")'), (4, 13), '  @meta("k": "v")'),
-    "two equals signs": (
-        decorated('@meta("k" = "v", "m" = "v")'), (4, 13), '  @meta("k": "v", "m": "v")',
+    "an equals sign after the second key": (
+        decorated('@meta("k": "v", "m" = "v")'), (4, 23), '  @meta("k": "v", "m": "v")',
     ),
     "an equals sign after a field": (
         decorated('@set(doc_string = "d")'), (4, 19), '  @set(doc_string: "d")',

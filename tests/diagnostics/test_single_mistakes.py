@@ -119,7 +119,7 @@ def test_doubtful_fixes_are_unsafe(mistake: str) -> None:
 WITHOUT_FIX = {
     "a decorator of an output": (
         node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
-        "an output of a node cannot have decorators",
+        "expected `=`, a name or `,`, found `@meta(`",
     ),
     "a decorator after the last node": (
         node('  y = Relu (x) @doc("a")'), (3, 16), "a decorator belongs before its node",

@@ -69,11 +69,10 @@ COMMON_ERRORS = (
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
     value_errors.untyped_sparse, value_errors.other_sparse_data, attribute_errors.empty_attributes,
-    value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.spaced_decorator,
-    value_errors.type_variable, value_errors.parameter_with_at_sign,
+    value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.type_variable,
+    value_errors.parameter_with_at_sign,
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
-    decorator_errors.equals_in_decorator, decorator_errors.decorated_output,
     # Whole texts
     graph_errors.empty_text, other_languages.other_format, other_languages.fences,
     other_languages.imports, other_languages.control_flow,
@@ -129,10 +128,8 @@ COMMON_ERRORS = (
 )  # fmt: skip
 
 _ONLY_COMPLETE = frozenset((
-    attribute_value_errors.missing_value,
-    data_errors.doubled_closer, decorator_errors.decorated_output,
-    foreign_nodes.incomplete_attribute, label_errors.labels,
-    misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
+    attribute_value_errors.missing_value, data_errors.doubled_closer, label_errors.labels,
+    foreign_nodes.incomplete_attribute, misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
     node_errors.missing_operator, operator_errors.after_node, token_errors.repeated_token,
     unquoted_names.unquoted,
 ))  # fmt: skip

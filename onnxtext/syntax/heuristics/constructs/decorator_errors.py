@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import LINE_STRING, Span
+from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, begins_line
+from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
 
 _TITLE = "correct the decorator"
 _NAMES = (
@@ -19,7 +19,7 @@ _WRONG = re.compile(
     r"""@[ \t]*(?P<name>\w+)[ \t]*(?:
         \[(?P<list>[^\]\[\n]*)\]
         | \{(?P<record>[^}{\n]*)\}
-        | =?[ \t]*(?P<string>"(?:[^"\\\n]|\\.)*"(?:[ \t]*:[ \t]*"(?:[^"\\\n]|\\.)*")?)
+        | [=:]?[ \t]*(?P<string>"(?:[^"\\\n]|\\.)*"(?:[ \t]*:[ \t]*"(?:[^"\\\n]|\\.)*")?)
         | (?P<call>\()
         | (?P<words>\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*(?=\r?$)
         | (?P<nothing>[ \t]*(?=\r?$))
@@ -27,11 +27,7 @@ _WRONG = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _UNQUOTED = re.compile(r'@doc\([ \t]*(?P<text>[^\s"()][^"()\n]*?)[ \t]*\)')
-_OPENING = re.compile(r"@[A-Za-z_][\w.]*\(")
-_ARGUMENT = re.compile(rf"{LINE_STRING}|(?P<equals>=)|(?P<end>\))", re.DOTALL)
 _MAX_DECORATORS = 10
-_MAX_LENGTH = 400
-"""Maximum number of characters to inspect before and after an error in a decorator."""
 
 
 def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -76,27 +72,6 @@ def _corrections(context: ErrorContext, match: re.Match[str] | None) -> Iterator
         match = None if token is None else _WRONG.match(context.text, token.at, token.at + 1000)
 
 
-def decorated_output(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a decorator of an output after the first: `y, @meta("k": "v") z = Split (x)`."""
-    done, token = context.done, context.token
-    if token is None or token[0] != "@" or done[-1:] != [","] or "node" not in context.rules:
-        return
-    if "=" in done:
-        return
-    depth = 0
-    for last in context.rest:
-        depth += last.endswith("(") - (last == ")")
-        if not depth:
-            span = Span(context.at, last.end)
-            message = "an output of a node cannot have decorators"
-            help = (
-                "write the decorator before the node; write metadata of a typed output in the "
-                "section `metadata`, in a block such as `value y { … }`"
-            )
-            yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
-            return
-
-
 def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `@doc(some text)`: the text lacks its quotes."""
     for match in _UNQUOTED.finditer(context.text, context.line_start, context.line_limit):
@@ -107,36 +82,3 @@ def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:
                 (Edit(span, f'"{match["text"]}"'),),
             )
             yield Diagnosis("syntax-error", message, span, edits, "quote it", min_tokens=2)
-
-
-def equals_in_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `=` between keys and values of a decorator: `@meta("k" = "v")`."""
-    if context.token != "=":
-        return
-    text, earliest = context.text, max(0, context.at - _MAX_LENGTH)
-    start = next(
-        (m.end() for m in reversed(list(_OPENING.finditer(text, earliest, context.at)))), None
-    )
-    if start is None:
-        return
-    equals = []
-    for match in _ARGUMENT.finditer(text, start, context.at + _MAX_LENGTH):
-        if match["end"] is not None:
-            break
-        if match["equals"] is not None:
-            equals.append(Span(*match.span()))
-    if not any(span.start == context.at for span in equals):
-        return
-    edits = tuple(
-        [Edit(_with_blank(text, span), ":") for span in equals if span.start >= context.at]
-    )
-    message = "expected `:` between a key and its value, found `=`"
-    yield Diagnosis(
-        "wrong-mark", message, context.token.span, edits, "write `:`", safe=True, min_tokens=2
-    )
-
-
-def _with_blank(text: str, span: Span) -> Span:
-    """Extend a span to include the blank before it, except at the start of a line."""
-    before = span.start - (text[span.start - 1] == " " and not begins_line(text, span.start))
-    return Span(before, span.end)

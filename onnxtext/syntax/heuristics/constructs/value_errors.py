@@ -38,7 +38,6 @@ _ELEMENT = re.compile(
 _STRING = re.compile(rf"(?!(?:True|False|{'|'.join(NOTHING)})\Z)[A-Za-z_][\w.:/-]*")
 _FRACTION = re.compile(r"-?(?P<over>\d+(?:\.\d*)?)[ \t]*/[ \t]*(?P<under>\d+(?:\.\d*)?)(?![\w.])")
 _SPECIAL = re.compile(r"(?:\+[ \t]*|(?:math|np|numpy|torch)\.)(inf|nan)\b")
-_SPACED_DECORATOR = re.compile(r"@(\w+)(?:[ \t]+\(|:?[ \t]*(?P<string>\"(?:[^\"\\\n]|\\.)*\"))")
 _NO_TYPES = frozenset(("Tensor", "tensor", "Array", "array", "ndarray", "Sequence", "List"))
 _TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
 
@@ -240,22 +239,6 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             written = f"-{value!r}" if match[0][0] == "-" else repr(value)
             span, message = Span(*match.span()), f"`{match[0]}` is not a number"
             yield rewritten("syntax-error", message, span, written)
-
-
-def spaced_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a decorator without `(` directly after its name: `@doc "…"`, `@doc ("…")`."""
-    if context.token is None or context.token[0] != "@":
-        return
-    match = _SPACED_DECORATOR.match(context.text, context.at)
-    if match is None:
-        return
-    if match["string"] is not None:
-        edits = (Edit(Span(*match.span()), f"@{match[1]}({match['string']})"),)
-    else:
-        edits = (Edit(Span(match.end(1), match.end()), "("),)
-    message = f"write `@{match[1]}(…)`, without a blank before the `(`"
-    title = "correct the decorator"
-    yield Diagnosis("syntax-error", message, Span(*match.span()), edits, title, min_tokens=2)
 
 
 def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -102,7 +102,8 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
             if token == ":" and "value_info" in context.rules and all(map(str.isalnum, around)):
                 continue  # as in `x:0`, a name of TensorFlow
             other = "=" if token == ":" else ":"
-            certain = token is context.token and context.expected() == ["COLON"]
+            expected = context.expected() if token is context.token else []
+            certain = "COLON" in expected and "LPAR" not in expected
             if other == ":" and not certain and not context.rules & _COLON_RULES:
                 continue
             if other == "=" and context.lexer.token(context.text, token.end) in _NO_VALUE:
