@@ -216,7 +216,7 @@ CASES = {
     "the word function before the header": (
         H + G + FUNCTION.replace("<", "function <") + "F (a) => (b) {\n  b = Relu (a)\n}\n",
         6,
-        "foreign-word",
+        "syntax-error",
     ),
     "a missing comma in a header": (LONG_HEADER.format("", ",", "") + G, 2, "missing-comma"),
     "another missing comma": (LONG_HEADER.format(",", "", "") + G, 3, "missing-comma"),

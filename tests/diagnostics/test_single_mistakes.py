@@ -126,10 +126,10 @@ WITHOUT_FIX = {
     ),
     "an attribute without its value": (
         node("  y = Softmax <axis => (x)"), (3, 21),
-        "incomplete statement: expected a value after `=`",
+        "expected `:` or `=`, found `=>`",
     ),
     "an attribute without its name": (
-        node("  y = Softmax <= 1> (x)"), (3, 16), "the name of the attribute is missing",
+        node("  y = Softmax <= 1> (x)"), (3, 16), "expected a name, found `=`",
     ),
     "a brace among the nodes": (
         node("  t = Relu (x)\n  }\n  [n] u = Abs (t)\n  y = Relu (u)"), (4, 3),

@@ -83,8 +83,8 @@ COMMON_ERRORS = (
     attribute_errors.node_among_attributes, attribute_errors.unfinished_graph,
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
     python_expressions.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
-    foreign_nodes.foreign_attributes, foreign_nodes.incomplete_attribute,
-    foreign_nodes.unnamed_graph, misplaced_node_parts.node_in_brackets,
+    foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
+    misplaced_node_parts.node_in_brackets,
     misplaced_node_parts.trailing_decorator, misplaced_node_parts.subscript,
     operator_errors.made_by_helper, operator_errors.operator_separators,
     python_expressions.expressions, attribute_errors.unopened_attributes,
@@ -129,7 +129,7 @@ COMMON_ERRORS = (
 
 _ONLY_COMPLETE = frozenset((
     attribute_value_errors.missing_value, data_errors.doubled_closer, label_errors.labels,
-    foreign_nodes.incomplete_attribute, misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
+    misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
     node_errors.missing_operator, operator_errors.after_node, token_errors.repeated_token,
     unquoted_names.unquoted,
 ))  # fmt: skip

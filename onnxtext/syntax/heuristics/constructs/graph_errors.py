@@ -271,21 +271,19 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `function <domain: "l"> F (a) => (b) {…}` and `func @F (a) => (b) {…}`."""
+    """Diagnose `func @F (a) => (b) {…}`."""
     match = _FUNCTION_KEYWORD.match(context.text, context.line_start, context.line_limit)
-    if match is None or context.at > context.line_end:
+    if match is None or context.at > match.end():
         return
     word, span = match[1], Span(*match.span(1))
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), title)
-    yield Diagnosis("foreign-word", message, span, help=title, skip_to=context.line_end + 1)
+    help = "begin with the name: `NAME (INPUTS) => (OUTPUTS) {`"
+    yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), title, help=help)
+    yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
 
 
-_FUNCTION_KEYWORD = re.compile(
-    r"[ \t]*((?:function|def|func|graph|model|module)"
-    r"(?:[ \t]+@(?=\w)|(?=[ \t]*<[ \t]*(?:[A-Za-z_]\w*|\"[^\"\n]*\")[ \t]*:)))"
-)
+_FUNCTION_KEYWORD = re.compile(r"[ \t]*((?:function|def|func|graph|model|module)[ \t]+@)(?=\w)")
 
 
 _DOTTED_NAME = re.compile(r"[\w.]+")

@@ -154,23 +154,6 @@ def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, help=title, skip_to=skip_to)
 
 
-def incomplete_attribute(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an attribute without its value or name: `<axis =>` and `<= 1>`."""
-    token, done = context.token, context.done
-    if token is None or not in_attributes(context):
-        return
-    begins = not done or done[-1] in {"<", ","}
-    if token == "=>" and done and done[-2:-1] in ([], ["<"], [","]):
-        message = "incomplete statement: expected a value after `=`"
-        edits, help = (Edit(token.span, "= 0>"),), "write the value, or remove the attribute"
-        span = Span(token.at, token.at + 1)
-        yield Diagnosis("incomplete-statement", message, span, edits, help=help)
-    elif token == "=" and begins:
-        message, help = "the name of the attribute is missing", "write `NAME = VALUE`"
-        edits = (Edit(Span(token.at, token.at), "a "),)
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
-
-
 def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph without a name in an attribute: `body = (float x) => (y) {…}`."""
     done, token = context.done, context.token
