@@ -55,6 +55,10 @@ FIXED = {
         value("  complex64[2] w = [1+2i, 3],"), (4, 21), "syntax-error",
         "  complex64[2] w = [1+2j, 3],",
     ),
+    "imaginary numbers with an i": (
+        value("  complex64[3] w = [2i, 1e3-2.5I, 3],"), (4, 21), "syntax-error",
+        "  complex64[3] w = [0+2j, 1e3-2.5j, 3],",
+    ),
     "a section in metadata": (
         section('metadata {\n  value x {\n    k: "v"\n  }\n\nquantization {\n  y: []\n}\n'),
         (11, 1), "unclosed-bracket", None,
@@ -326,7 +330,27 @@ EXPLAINED = {
         value("  sparse_tensor(float[3]) w = {0: 1.0},"),
         (4, 33), "a sparse tensor must be written as its values and their indices",
     ),
-    "empty attributes": (node("  s = Abs <> (t)"), (4, 11), "the attributes of a node must not be"),
+    "empty attributes": (
+        node("  s = Abs <> (t)"), (4, 11), "the list in `<…>` must not be empty",
+    ),
+    "empty attributes on two lines": (
+        node("  s = Abs <\n  > (t)"), (4, 11), "the list in `<…>` must not be empty",
+    ),
+    "empty parameters": (
+        f'{H}{G}{END}\n<domain: "l", opset_import: [21]>\nF <> (a) => (b) {{\n  b = Abs (a)\n}}\n',
+        (7, 3), "the list in `<…>` must not be empty",
+    ),
+    "annotations in blocks with a kind": (
+        f"{H}{G}{END}\nquantization {{\n  value y {{\n    SCALE_TENSOR: s\n  }}\n  z: []\n}}\n",
+        (7, 9), "an annotation must be the name of a value and a list of pairs of strings",
+    ),
+    "a range of dimensions": (
+        f"{H}g (float[1..3] x) => (y){END}", (2, 10), "`1..3` is not a dimension",
+    ),
+    "a function of MLIR": (
+        f"{H}func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  y = Abs (x)\n}}\n",
+        (2, 1), "`func @` does not belong here",
+    ),
     "an annotation as a block": (
         f"{H}{G}{END}\nquantization {{\n  y {{\n    SCALE_TENSOR: s\n  }}\n}}\n",
         (7, 5), "an annotation must be the name of a value and a list of pairs of strings",
@@ -392,11 +416,15 @@ def test_an_error_without_a_fix_is_explained_once(name: str) -> None:
     [
         (
             node("  s = Op <a = [1, 1.5, 2]> (t)"),
-            "write `1.0` for the first number, which makes it a float list",
+            "add `.0` to the first number, which makes it a float list",
         ),
         (
             f'{H}{G}{END}\nmetadata {{\n  model {{\n    k: "v"\n  }}\n}}\n',
             'write the model\'s entries in the header: `metadata_props: ["key": "value"]`',
+        ),
+        (
+            f"{H}{G}{END}\nquantization {{\n  h s\n}}\n",
+            'write `h: ["SCALE_TENSOR": "scale"]`',
         ),
     ],
 )

@@ -372,7 +372,7 @@ def _number_list(
             with suppress(LiteralError):
                 parse_floats(items)
                 error.instead = None
-                error.help = f"write `{first}.0` for the first number, which makes it a float list"
+                error.help = "add `.0` to the first number, which makes it a float list"
         raise from_literal(error, items.token, parse) from None
     raise SemanticError(
         f"the attribute is declared as {declared.name.lower()}, but its value is a list of numbers",

@@ -19,7 +19,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.tensor.number_spellings import not_an_int
 
 _SIZE = re.compile(r"-?[0-9]+", re.ASCII)
-_OTHER_SEPARATOR = re.compile(r"\s*[;.:×]\s*|\s+|(?<=\d)x(?=\d)")
+_OTHER_SEPARATOR = re.compile(r"\s*(?:[;:×]|\.(?!\.))\s*|\s+|(?<=\d)x(?=\d)")
 _PLAIN_DIM = re.compile(r"[A-Za-z_]\w*|\d+|\?")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 

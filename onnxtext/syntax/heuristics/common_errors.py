@@ -68,7 +68,7 @@ COMMON_ERRORS = (
     data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
-    value_errors.untyped_sparse, value_errors.other_sparse_data, attribute_errors.empty_attributes,
+    value_errors.untyped_sparse, value_errors.other_sparse_data,
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.type_variable,
     value_errors.parameter_with_at_sign,
     # Decorators
@@ -115,7 +115,7 @@ COMMON_ERRORS = (
     misplaced_constructs.type_after_node, misplaced_constructs.label_without_brackets,
     misplaced_constructs.prose,
     # Tokens
-    token_errors.conflict, list_errors.list_separators,
+    token_errors.conflict, attribute_errors.empty_attributes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
     python_expressions.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
     token_errors.unknown_types,

@@ -283,11 +283,8 @@ _INPUTS = frozenset(
 
 
 def empty_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `<>` after an operator."""
-    opened, token = context.opened, context.token
-    if opened is None or token != ">" or not in_attributes(context):
-        return
-    if context.text[opened.start : token.at].strip() == "<":
-        span = Span(opened.start, token.end)
-        message = "the attributes of a node must not be empty"
+    """Diagnose `<>` after an operator or the name of a function."""
+    end, text = context.previous_end, context.text
+    if context.token == ">" and text.endswith("<", 0, end) and not text[end : context.at].strip():
+        message, span = "the list in `<…>` must not be empty", Span(end - 1, context.token.end)
         yield Diagnosis("syntax-error", message, span, help="remove `<>`")

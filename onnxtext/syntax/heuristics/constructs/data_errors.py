@@ -220,7 +220,16 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove the quotes")
 
 
-_IMAGINARY = re.compile(r"-?[\d.]+(?:e[-+]?\d+)?[-+][\d.]+(?:e[-+]?\d+)?[iI]")
+_IMAGINARY = re.compile(
+    r"(?<![\w.+-])(?P<real>-?[\d.]+(?:e[-+]?\d+)?(?=[-+]))?"
+    r"(?P<imaginary>[-+]?[\d.]+(?:e[-+]?\d+)?)[iI]\b"
+)
+
+
+def _complex_number(match: re.Match[str]) -> str:
+    """Write a match of `_IMAGINARY` with both parts and a `j`, such as `0+2j`."""
+    sign = "" if match["imaginary"][0] in "-+" else "+"
+    return f"{match['real'] or 0}{sign}{match['imaginary']}j"
 
 
 def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -252,8 +261,11 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"`{whole[0]}` is not {what}"
     if _PREFIXED.fullmatch(whole[0]):
         meant, is_number = str(int(whole[0], 0)), True
-    if _IMAGINARY.fullmatch(whole[0]) and any(word.startswith("complex") for word in done):
-        yield rewritten("syntax-error", message, span, f"{whole[0][:-1]}j")
+    found = _IMAGINARY.finditer(context.text, first.at, context.line_limit)
+    edits = tuple([Edit(Span(*match.span()), _complex_number(match)) for match in found])
+    is_complex = any(word.startswith("complex") for word in done)
+    if is_complex and edits and edits[0].span == span:
+        yield Diagnosis("syntax-error", message, span, edits, f"write `{edits[0].text[:60]}`")
     if is_number:
         yield rewritten("syntax-error", message, span, meant)
     number = _NUMBER.match(whole[0])

@@ -268,7 +268,8 @@ def other_entries(context: ErrorContext) -> Iterator[Diagnosis]:
     if "annotation" in context.rules:
         if token == "{" or (is_name and (len(done) == 1 or done[-1] == ":")):
             message = "an annotation must be the name of a value and a list of pairs of strings"
-            name = token if is_name and len(done) == 1 else done[0]
+            has_kind = is_name and len(done) == 1 and context.ahead[:1] in (["{"], ["["], [":"])
+            name = token if has_kind else done[0]
             help = f'write `{name}: ["SCALE_TENSOR": "scale"]`'
     elif "training_item" in context.rules:
         if done[0] in TRAINING_KEYS[:2] and (token == "{" or (len(done) == 3 and token != "(")):
@@ -278,8 +279,8 @@ def other_entries(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a configuration has no entries for nodes"
         help = f"write `@device({done[1]})` before the node"
     if message:
-        skip_to = None
-        if token == "{" and "}" not in context.text[context.at : context.line_end]:
+        skip_to, rest = None, context.text[context.at : context.line_end]
+        if "{" in rest and "}" not in rest:
             closer = context.text.find("}", context.line_end)
             skip_to = line_end(context.text, closer) + 1 if closer >= 0 else None
         yield Diagnosis("syntax-error", message, token.span, help=help, skip_to=skip_to)
