@@ -62,7 +62,7 @@ def parse(text: str, *, name: str = "<string>") -> Model:
         The abstract syntax tree.
 
     Raises:
-        OnnxTextError: the text has syntax errors.
+        OnnxTextError: the text cannot be parsed.
         TypeError: the text is not a `str`.
     """
     from onnxtext.syntax.parse import parse_model
@@ -85,7 +85,7 @@ def format_text(text: str, *, name: str = "<string>") -> str:
         The text, with LF line endings and without a byte order mark.
 
     Raises:
-        OnnxTextError: the text has syntax errors.
+        OnnxTextError: the text cannot be parsed.
         TypeError: the text is not a `str`.
     """
     from onnxtext.format.format_text import format_source
@@ -297,8 +297,8 @@ def check(
             or a path is one file.
 
     Returns:
-        The findings, including syntax errors, in the order of the text or of the model; parsing
-        stops after 100 errors. A valid model has no finding of severity `error`.
+        The findings, including syntax errors; for a text, in its order. Parsing stops after 100
+        errors. A valid model has no finding of severity `error`.
 
     Raises:
         OnnxTextError: a schema file has errors.

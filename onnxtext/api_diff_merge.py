@@ -129,8 +129,8 @@ def _encoded(argument: ModelArgument) -> bytes:
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     """Write an edited syntax tree back to its text; comments and the rest of the text stay.
 
-    Only statements that differ are printed. With a removed statement, the comment after it on the
-    same line is removed; comments above it stay.
+    Only statements that differ are printed. If a statement is removed, the comment after it on the
+    same line is removed, too; comments above it stay.
 
     Args:
         text: the text before the edit.
@@ -141,7 +141,7 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
         The new text; it parses to the edited tree.
 
     Raises:
-        OnnxTextError: the text has syntax errors, or the tree cannot be written as a text.
+        OnnxTextError: the text cannot be parsed, or the tree cannot be written as a text.
         TypeError: the text is not a `str`.
     """
     from onnxtext.rewriter.rewrite_text import rewrite_text

@@ -328,8 +328,8 @@ class Model:
         decorators: the decorators before the header.
         training: the contents of the `training` sections, in order.
         configurations: the contents of the `configuration` sections, in order.
-        encoding_habits: the file's differences from the canonical encoding in all messages of a
-            type, such as another order of fields.
+        encoding_habits: differences from the canonical encoding that all messages of a type have,
+            such as another order of fields.
         encoding: all other differences from the canonical encoding, as a patch; None if there are
             none.
         resources: the bytes of the blobs in the text, by digest, in order.

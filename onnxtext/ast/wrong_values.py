@@ -40,7 +40,7 @@ _Wrong = tuple[str, str]
 
 
 def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
-    """Return the first wrong value in `value` or inside it; None if there is none.
+    """Return the first wrong value, `value` itself or a part of it; None if there is none.
 
     `expected` is the annotation of the field that has the value; `path` is the path of `value`.
     """

@@ -180,7 +180,8 @@ def decorator_of(
 
     Args:
         order: the arguments of the decorator.
-        names: all names in `order.without`, in the order to print them; other names are ignored.
+        names: must contain the names in `order.without`, in the order to print them; other names
+            are ignored.
         decorator: the name of the decorator.
     """
     fields = [Field(None, to_bytes(i) if isinstance(i, str) else i) for i in order.items]
@@ -193,8 +194,8 @@ def decorator_of(
 def place_order(model: Model) -> None:
     """Set `model.has_order` if an order of the main graph has long names.
 
-    The names in one of the decorators `@value_info` and `@initializers` are long if they have more
-    than `MAX_NAMES_LENGTH` characters together.
+    The names in a decorator `@value_info` or `@initializers` are long if they take more than
+    `MAX_NAMES_LENGTH` bytes in total, with quotes and commas.
 
     If `model.has_order` is set, move `@value_info` and `@initializers` before the main graph's
     other decorators: the section `order` contains both.

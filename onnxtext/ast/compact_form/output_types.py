@@ -40,8 +40,8 @@ def place_all_types(
 ) -> bool:
     """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
 
-    The types are set only if all entries are for outputs of nodes, in the order of the nodes. In
-    pure Python, the function does nothing.
+    The types are set only if all entries have types, but no decorators, and are for outputs of
+    nodes, in the order of the nodes. In pure Python, the function does nothing.
 
     Args:
         nodes: the nodes of a graph or function.
@@ -71,9 +71,9 @@ def place_named_types(
             type of one of them.
 
     Returns:
-        (names, entries). `names` are to be listed in `@value_info(…)` to keep the order of the
-        list, without the last names that are in the default order. `entries` stay in the list. None
-        in pure Python, or if the list cannot be converted so.
+        (names, entries). `names` are the names to list in `@value_info(…)` to keep the order of the
+        list; last names in the default order are left out. `entries` stay in the list. None in pure
+        Python, or if the list cannot be converted so.
     """
     if core() != "native":
         return None

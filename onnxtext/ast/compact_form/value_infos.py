@@ -240,7 +240,7 @@ def _copy_arguments(
     no declaration.
 
     Returns:
-        The arguments by part, such as `inputs`; and the names in these parts that have no entry.
+        The arguments by part, such as `inputs`; and the names to leave out of these parts.
         None if the decorator cannot express the list.
     """
     arguments: dict[str, list[Word | str]] = {}

@@ -42,7 +42,7 @@ def _target(
 def shape_rule(
     tables: tuple[OperatorTable, ...], resolved: dict[int, list[Target]], signature: Signature
 ) -> Scope | None:
-    """Return the shape rule of an operator, a function body; None if its schema has no rule.
+    """Return the scope of an operator's shape rule; None if the operator's schema has no rule.
 
     A shape rule is a function in a schema file that computes the shapes of outputs.
 

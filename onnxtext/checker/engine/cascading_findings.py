@@ -48,10 +48,10 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
 
 
 def _owner_lookup(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
-    """Return a function that maps a finding to the id of its graph or function; 0 if it has none.
+    """Return a function that maps a finding to the id of a scope; 0 if it belongs to none.
 
-    A finding belongs to a graph or function if one of the finding's places is this graph or
-    function, or an input of it.
+    A finding belongs to a scope if one of the finding's places is the graph or function of the
+    scope, or an input of it.
     """
     owners = {id(scope.original): id(scope) for scope in scopes}
     owners |= {id(value): id(scope) for scope in scopes for value in scope.inputs}

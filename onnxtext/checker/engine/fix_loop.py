@@ -163,8 +163,8 @@ def _repair(checked: _Checked, options: dict[str, Any]) -> tuple[RepairResult, _
 def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     """Yield the lists of findings to try to repair together.
 
-    The first list is `repairable`. If some of its repairs may be wrong (`_UNCERTAIN`), the second
-    list lacks these, and each further list has one of the first `_MAX_UNCERTAIN` of them.
+    The first list is `repairable`. If some findings have uncertain repairs (`_UNCERTAIN`), the
+    second list lacks these findings. Each further list has one of the first `_MAX_UNCERTAIN`.
     """
     yield repairable
     uncertain = [item for item in repairable if _is_kind(item, _UNCERTAIN)]

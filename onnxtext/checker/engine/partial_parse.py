@@ -41,7 +41,7 @@ def _first(diagnostics: tuple[Diagnostic, ...]) -> int:
 def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | None:
     """Replace the line of the first error by spaces, and parse the text again as a model.
 
-    Repeat this up to `_MAX_SALVAGES` times. Return None if no attempt succeeds, or if the first
+    Make up to `_MAX_SALVAGES` attempts. Return None if no attempt succeeds, or if the first
     error is an invalid character. The offsets of the rest of the text do not change. `diagnostics`
     are the errors in `source`.
     """

@@ -35,7 +35,7 @@ def safe_order(subject: CheckedModel, graph: Graph | Function) -> list[int] | No
 
 
 def sorted_order(nodes: list[Node]) -> list[int] | None:
-    """Return the 0-based indices of nodes in a topological order; None if the nodes form a cycle.
+    """Return the 0-based indices of nodes in a topological order; None if several form a cycle.
 
     If several nodes could come next, the node with the lowest index is chosen.
     """

@@ -4,8 +4,8 @@
 A size is a dimension, the rank, or an element of a small tensor. Each input size in turn is
 replaced by a new symbol, and the output is inferred again. If this changes the output size, the
 input size determines the output size. If no input size determines an output dimension, or if the
-node has more than `_MAX_REPLACED` input sizes, all input dimensions of equal size are replaced
-together.
+node has more than `_MAX_REPLACED` input sizes, all input dimensions that equal the output dimension
+are replaced together.
 
 This needs only the inference function of the operator.
 """

@@ -29,8 +29,8 @@ class ExplanationStep:
         size: the size as text; None if unknown.
         kind: `declared` in the model, `stored` in an initializer, `inferred` from a node, `assumed`
             if a node's output declares the size and inference cannot confirm it, or `unknown`.
-        how: the explanation, such as "`MatMul` takes it from". Messages append the part that the
-            only source explains, or the number of `sources`.
+        how: the explanation, such as "`MatMul` takes it from". Messages append the part and name
+            of a single source, or the number of `sources`.
         place: the statement that determines the size; None if there is none.
         also: further facts, as sentences.
         sources: the steps for the sizes from which this size is computed. If this size is unknown,

@@ -118,7 +118,8 @@ class ShapeEnvironment(ValueEnvironment[Type]):
 def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Type, Place]]:
     """Return the first declared type of each value of a scope and its place, by name.
 
-    Negative dimensions become None. `untyped` are the `id()` of the values whose types are ignored.
+    Types that nodes declare are not included. Negative dimensions become None. `untyped` are the
+    `id()` of the values whose types are ignored.
     """
     declared: dict[str, tuple[Type, Place]] = {}
     for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
@@ -130,7 +131,7 @@ def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Typ
 def small_constant(type: Type | None, data: object) -> Constant | None:
     """Return the type and data of a small tensor whose shape is known; None for other values.
 
-    Also return None if the data is sparse or is not in memory.
+    Also return None if the data is sparse, contains strings or is not in memory.
     """
     if not isinstance(type, TensorType) or not isinstance(data, (RawData, TypedData)):
         return None

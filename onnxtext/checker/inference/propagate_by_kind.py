@@ -275,8 +275,8 @@ class KindPropagation:
 
         `typed` are the facts that the declared types of the outputs imply; may be empty. `passed`
         are the elements of small inputs; may be empty. `read` are the tensors of the last
-        `len(read)` inputs; None for inputs that are not constant. Add the kind to `kinds`. Raise
-        `Inconclusive` if a type is unknown, or if onnx reports an error.
+        `len(read)` inputs; None for inputs that are not constant. Add the kind to `kinds`, except
+        for a function call. Raise `Inconclusive`, for example, if a type is unknown.
         """
         if type(target) is Scope:
             return self._call(node, target, input_facts, typed, passed, read)

@@ -217,7 +217,7 @@ class OperatorCall:
     def require_range(
         self, index: int, size: Extent, name: str, *, but: object = None, negative: bool = True
     ) -> None:
-        """Require the known elements of an input, except `but`, to be indices of a dimension.
+        """Require the known elements of an input to be indices of a dimension, or to equal `but`.
 
         `size` is the size of the dimension; messages call it `name`. Negative indices count from
         the end. Warn about them if not `negative`: onnxruntime rejects them.

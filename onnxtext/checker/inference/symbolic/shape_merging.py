@@ -39,7 +39,8 @@ def operator_step(
 
     Declared shapes and shapes of inputs are None where unknown. `values` are the elements of small
     inputs; may be empty. Add the equations and mismatches of the node to `sizes`. Merge the output
-    shapes with the declared shapes; if the node has a mismatch, return only the declared shapes.
+    shapes with the declared shapes. If the node has a mismatch, or an attribute that inference
+    cannot read, return only the declared shapes.
     """
     if any(isinstance(a.value, _UNKNOWN) for a in node.attributes):
         return tuple(declared_shapes), ()  # a value that cannot be read would count as missing

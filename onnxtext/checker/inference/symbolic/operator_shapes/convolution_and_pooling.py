@@ -21,7 +21,8 @@ def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:
     """Return the spatial output dimensions of a convolution or pooling; None where unknown.
 
     `spatial` are the spatial dimensions of the input, and `kernel` the dimensions of the kernel.
-    Reject the node if the kernel is too large for the padded input.
+    Reject the node if a list attribute has a wrong length, or if the kernel is too large for the
+    padded input.
     """
     count = len(spatial)
     strides = call.listed("strides", (1,) * count)
@@ -82,7 +83,7 @@ def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
 
 
 def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall], SymbolicShape]:
-    """Return the inference function of a convolution operator, which also checks the inputs.
+    """Return a function that infers the output shape of a convolution and checks its inputs.
 
     `weights` and `bias` are the indices of inputs; `bias` is None if the operator has no bias.
     """

@@ -55,7 +55,7 @@ def along_last_axis(call: OperatorCall) -> SymbolicShape:
 
 
 def cross_entropy(call: OperatorCall) -> Shapes:
-    """Check the shapes of the labels and weights of a loss.
+    """Check the labels and the shape of the weights of a loss.
 
     Each score vector along dimension 1 of the scores has one label. The size of this dimension is
     the number of classes; each class has one weight. The result is (): this function infers no

@@ -146,8 +146,8 @@ def accepts_block(call: OperatorCall, block: int, largest: int | None = None) ->
 def block_scales(call: OperatorCall) -> SymbolicShape:
     """Check the blocks and scales of `GatherBlockQuantized`; its output shape is unknown.
 
-    Scales of data of 8-bit and 4-bit floats are broadcast. The element type of the data is unknown
-    here, so the size 1 is always accepted.
+    If the data are 8-bit or 4-bit floats, the scales are broadcast. The element type of the data
+    is unknown here, so the size 1 is always accepted.
     """
     accepts_block(call, call.integer("block_size", 128) or 16)  # 0 stands for a whole row
     shape = call.shape(0)

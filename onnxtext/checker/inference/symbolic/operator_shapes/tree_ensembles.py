@@ -25,7 +25,7 @@ _MODES = frozenset(
 
 
 def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
-    """Reject a tree ensemble whose lists lack entries, differ in length or have invalid entries.
+    """Reject a tree ensemble whose lists are missing, differ in length or have invalid entries.
 
     Some lists have an entry for each tree node, other lists have an entry for each leaf weight.
     `prefix` begins the names of leaf attributes: `class` or `target`. `classes` is the number of
@@ -47,7 +47,7 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
 
 
 def tree_ensemble(call: OperatorCall) -> Shapes:
-    """Reject a `TreeEnsemble` with wrong indices or modes; warn if `n_targets` is missing.
+    """Reject a `TreeEnsemble` with wrong indices or modes; warn if `n_targets` is not positive.
 
     Each branch of a tree node leads to another tree node or to a leaf. The lengths of the lists are
     not checked here, because onnx checks them. The result is (): this function infers no shape.
@@ -108,8 +108,8 @@ def _require_modes(call: OperatorCall) -> None:
 def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
     """Check the lengths of the list attributes `names`; return whether the `needed` ones are valid.
 
-    Reject the node if a needed list is missing, or if the lengths of lists differ. If all lists are
-    missing, only return False.
+    Reject the node if a needed list is missing or differs in length; warn if another list differs.
+    If all lists are missing, only return False.
     """
     counts = {name: call.length(name) for name in names}
     first = next((name for name in names if counts[name]), None)
