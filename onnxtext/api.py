@@ -112,7 +112,7 @@ def from_binary(
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects the text).
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
-            always written inline.
+            always written inline, except strings over 4096 bytes in such lists.
         metadata: where to write metadata: `section` (a section at the end of the text), `inline`
             (at each statement), `auto` (like `section`, but a single, short entry is inline if no
             exporter seems to have written it) or `none` (left out; `to_binary` rejects the text).
@@ -254,7 +254,7 @@ def dumps(proto: object) -> str:
             an object of `onnx_ir` or `onnxscript`, which is converted to a message.
 
     Returns:
-        The text. If it is passed to `loads`, the result is an equal message.
+        The text. From it, `loads` with the class of the message returns an equal message.
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.
@@ -361,7 +361,7 @@ def dump(
             text), `inline` or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise
             `store`.
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
-            always written inline.
+            always written inline, except strings over 4096 bytes in such lists.
         metadata: where to write metadata: `auto`, `section`, `inline` or `none`, as in
             `from_binary`.
 

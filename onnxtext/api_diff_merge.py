@@ -77,9 +77,9 @@ def merge(
 ) -> MergeResult:
     """Merge two versions of a model, statement by statement (a three-way merge).
 
-    If only one version changed a statement, the merge has this change. A statement that both
-    versions changed in different ways is a conflict. If one version equals the base, the result is
-    the other version, byte for byte.
+    If only one version changed a statement or a part of it, the merge has this change. If both
+    versions changed the same part in different ways, the statement is a conflict. If one version
+    equals the base, the result is the other version, byte for byte.
 
     Args:
         base: the common ancestor, in one of the forms that `diff` takes; `b""` if there is none.
@@ -129,8 +129,8 @@ def _encoded(argument: ModelArgument) -> bytes:
 def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
     """Write an edited syntax tree back to its text; comments and the rest of the text stay.
 
-    Only statements that differ are printed. If a statement is removed, the comment after it on the
-    same line is removed, too; comments above it stay.
+    If possible, only statements that differ are printed. If a statement is removed, the comment
+    after it on the same line is removed, too; comments above it stay.
 
     Args:
         text: the text before the edit.
@@ -138,7 +138,7 @@ def rewrite(text: str, model: Model, *, name: str = "<string>") -> str:
         name: the name of the text in messages.
 
     Returns:
-        The new text; it parses to the edited tree.
+        The new text; it means the edited model.
 
     Raises:
         OnnxTextError: the text cannot be parsed, or the tree cannot be written as a text.

@@ -51,8 +51,8 @@ def print_binary(
         inline_limit: maximum number of elements that are always written inline, as in
             `onnxtext.dump`.
         metadata: where to write metadata, as in `onnxtext.from_binary`.
-        location: the name of the weight store or safetensors file; None to derive it from the
-            text's name.
+        location: the weight store or safetensors file, relative to the text's directory; None to
+            derive it from the text's name.
         embed_from: the directory of the model's file, to embed its external data; None to keep the
             references to external data.
         stats: whether to add comments with statistics of each blob.

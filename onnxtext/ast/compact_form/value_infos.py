@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert a decoded `value_info` list to its compact text form (SPEC 10).
 
-The entry of a node's output becomes the type before the output. An entry that repeats the name and
-type of an initializer, input or output of the graph is removed. The other entries are printed in
-`<…>`. The arguments of `@value_info(…)` give the order of the list, such as `initializers, values`.
+The entry of a node's output becomes the type before the output. An entry that repeats an
+initializer, input or output is removed. Other entries are printed in `<…>`. `@value_info(…)` gives
+the order, such as `initializers, values`; if it cannot, only entries at the end are converted.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ def _choices(repairable: list[Finding]) -> Iterator[list[Finding]]:
     """Yield the lists of findings to try to repair together.
 
     The first list is `repairable`. If some findings have uncertain repairs (`_UNCERTAIN`), the
-    second list lacks these findings. Each further list has one of the first `_MAX_UNCERTAIN`.
+    second list lacks these findings. Up to `_MAX_UNCERTAIN` further lists have one of them each.
     """
     yield repairable
     uncertain = [item for item in repairable if _is_kind(item, _UNCERTAIN)]

@@ -229,9 +229,9 @@ def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool
     For version 10 of `Slice`, and for `DFT` with an unknown length, onnx infers that a symbolic
     dimension keeps its size. For `Loop`, it infers that the tensors in a carried sequence keep the
     shape that they have at first. For nodes with nested graphs, it may infer types from wrong types
-    in these graphs. `unknown` tells whether the length of `DFT` is unknown, or for other operators
-    whether an input after the first has an unknown type: for `Slice` and `Squeeze`, onnx then uses
-    the default of this input.
+    in these graphs. `unknown` tells whether the length of `DFT` is unknown; for other operators,
+    whether an input after the first has an unknown type. In place of such an input of `Slice` or
+    `Squeeze`, onnx uses its default.
     """
     if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
         return tuple(map(without_shape, types))

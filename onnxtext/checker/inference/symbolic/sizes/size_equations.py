@@ -242,7 +242,7 @@ class SizeEquations:
         self.mismatches.append(ShapeContradiction(node, index, declared, computed))
 
     def equal(self, left: Extent, right: Extent, place: Place) -> None:
-        """Add the equation `left = right`; record a conflict if it contradicts earlier equations.
+        """Add the equation `left = right`; record a conflict if it cannot hold with earlier ones.
 
         Ignore an equation with an unknown dimension, and an equation that determines neither the
         size of a symbol nor the difference between two symbols.
