@@ -254,7 +254,7 @@ def dumps(proto: object) -> str:
             an object of `onnx_ir` or `onnxscript`, which is converted to a message.
 
     Returns:
-        The text. From it, `loads` with the class of the message returns an equal message.
+        The text. `loads`, given the text and the message's class, returns an equal message.
 
     Raises:
         OnnxTextError: the message is nested deeper than protobuf reads.

@@ -64,8 +64,8 @@ class OperatorSchema:
         name: the name of the operator.
         domain: the domain of the operator; "" for the standard domain.
         since: the version of the operator set that introduced this schema.
-        deprecated: why this version removed the operator; "" for no reason given. None if it did
-            not remove the operator.
+        deprecated: why this version removed the operator; "" if no reason is given. None if the
+            version did not remove it.
         doc: the documentation.
         attributes: the formal attributes, in order.
         others: whether nodes may have attributes that the schema does not list.

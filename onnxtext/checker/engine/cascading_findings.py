@@ -92,8 +92,8 @@ def _without_lost_outputs(
 ) -> list[Finding]:
     """For each node without outputs, drop the findings about one name, probably that of its output.
 
-    Undefined names that a `value_info` in the scope describes come first, then other undefined
-    names, then other names of a `value_info`. `scope_of` returns the id of the scope of a finding.
+    Names are chosen in this order: undefined names that a `value_info` in the scope describes,
+    other undefined names, other names of a `value_info`. `scope_of` returns the id of the scope of a finding.
     """
     missing = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not missing:

@@ -41,7 +41,7 @@ def check_any(
 
     Args:
         source: any argument that `onnxtext.model_arguments.read_model_argument` accepts.
-        name: the name of the source in messages; None for the path of its file or a placeholder.
+        name: the name of the source in messages; by default the path of its file.
         base_dir: as for `check_tree`, but by default the directory of the file.
         select: as for `check_tree`.
         ignore: as for `check_tree`.
