@@ -93,7 +93,8 @@ def _without_lost_outputs(
     """For each node without outputs, drop the findings about one name, probably that of its output.
 
     Names are chosen in this order: undefined names that a `value_info` in the scope describes,
-    other undefined names, other names of a `value_info`. `scope_of` returns the id of the scope of a finding.
+    other undefined names, other names of a `value_info`. `scope_of` returns the id of a finding's
+    scope.
     """
     missing = Counter(scope_of(item) for item in findings if item.code == "node-no-output")
     if not missing:
