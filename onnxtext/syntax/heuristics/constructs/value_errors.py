@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for initializers, tensor data, decorators, and the signatures of functions."""
+"""Error heuristics for initializers, tensor data, types, and the parameters of functions."""
 
 from __future__ import annotations
 
