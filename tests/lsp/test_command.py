@@ -88,7 +88,8 @@ def test_pending_requests_are_answered_at_the_end_of_input() -> None:
         + message("textDocument/foldingRange", 3, textDocument=named),
     )
     assert result.status == 0
-    assert [item["id"] for item in answers(result.out)] == [1, 2, 3]
+    # In any order: folding ranges do not wait for the syntax tree.
+    assert sorted(item["id"] for item in answers(result.out)) == [1, 2, 3]
 
 
 def test_exit_without_shutdown_is_a_failure() -> None:
