@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
@@ -125,6 +126,15 @@ def assert_same_bytes(model: Model) -> None:
     native = [outcome(task) for task in tasks]
     with using("python", lower):
         assert [outcome(task) for task in tasks] == native
+
+
+@pytest.mark.parametrize("entries", [{}, {"y": (("k", "v"),)}])
+def test_metadata_of_values_can_be_any_mapping(entries: dict[str, Any]) -> None:
+    model = parse_model(Source("g () => () { float y = F () }"))
+    model.graph.value_metadata = OrderedDict(entries)
+    assert_same_bytes(model)
+    model.graph.value_metadata = entries
+    assert_same_bytes(model)
 
 
 def test_each_core_encodes_with_its_own_class(monkeypatch: pytest.MonkeyPatch) -> None:

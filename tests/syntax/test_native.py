@@ -53,6 +53,23 @@ def test_each_core_parses_with_its_own_class(monkeypatch: pytest.MonkeyPatch) ->
     assert made == [Parser, CoreParser]
 
 
+@pytest.mark.parametrize("wide", ["", "\xe9", "\u4e2d", "\U0001f600"])
+def test_types_are_parsed_in_texts_of_any_character_width(wide: str) -> None:
+    head = f'# {wide}\ng (float[N, 3, ?] a, float["{wide}x", 2] b, seq(int8[M]) c) => ()'
+    assert_same_in_both(
+        head + ' { y = F <value = float[2] {1, 2}, t: type = float[N, "\udc80"]> () }'
+    )
+
+
+@pytest.mark.parametrize("name", ["plain_step", "label_step"])
+def test_tuples_of_the_core_have_the_hashes_of_python(name: str) -> None:
+    """CPython 3.14 stores the hash in each tuple; a new one must say that it is unknown."""
+    from onnxtext._core.syntax import metadata_section
+
+    step = getattr(metadata_section, name)("x")
+    assert hash(step) == hash(type(step)(*step))
+
+
 # ---- Tokens -----------------------------------------------------------------------------------
 
 

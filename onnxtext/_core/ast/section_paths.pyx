@@ -130,7 +130,7 @@ cdef bint is_moved(item) except -1:
     else:
         metadata = item.metadata
     return bool(metadata) and (
-        len(metadata) != 1 or (<str>(<tuple>(<tuple>metadata)[0])[0]).startswith(EXPORTED)
+        len(metadata) != 1 or metadata[0][0].startswith(EXPORTED)
     )
 
 

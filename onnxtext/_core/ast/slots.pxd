@@ -7,6 +7,21 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_SET_ITEM
 cdef extern from "Python.h":
     object PyType_GenericAlloc(type, Py_ssize_t)
 
+cdef extern from *:
+    """
+    /* Return a tuple of a subclass of tuple, without its items. */
+    static CYTHON_INLINE PyObject *new_tuple(PyTypeObject *kind, Py_ssize_t size) {
+        PyObject *made = PyType_GenericAlloc(kind, size);
+    #if PY_VERSION_HEX >= 0x030E0000
+        if (made != NULL) {
+            ((PyTupleObject *)made)->ob_hash = -1; /* the hash is unknown */
+        }
+    #endif
+        return made;
+    }
+    """
+    object new_tuple(type, Py_ssize_t)
+
 cdef enum:
     POINTER = sizeof(void*)
 
@@ -191,7 +206,7 @@ cdef inline object graph_part(owner, Py_ssize_t slot, str name):
 cdef inline object record(type kind, tuple items):
     """Return an instance of a tuple subclass that has no attributes besides its items."""
     cdef Py_ssize_t index, size = PyTuple_GET_SIZE(items)
-    made = PyType_GenericAlloc(kind, size)
+    made = new_tuple(kind, size)
     for index in range(size):
         item = <object>PyTuple_GET_ITEM(items, index)
         Py_INCREF(item)

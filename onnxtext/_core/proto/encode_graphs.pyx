@@ -320,9 +320,8 @@ cdef class Encoder(ValueEncoder):
     cdef int _typed_outputs(self, int key, owner) except -1:
         """Add a value info for each node output that has a type."""
         cdef Py_ssize_t index
-        cdef dict metadata = graph_part(owner, OF_GRAPH.value_metadata, "value_metadata")
-        if metadata:
-            metadata = dict(metadata)
+        part = graph_part(owner, OF_GRAPH.value_metadata, "value_metadata")
+        cdef dict metadata = dict(part) if part else None
         for node in graph_part(owner, OF_GRAPH.nodes, "nodes"):
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
             if types:

@@ -16,6 +16,7 @@ from onnxtext.syntax.actions.strings import triple as python_triple
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
+    str PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     object PyUnicode_DecodeLatin1(const char*, Py_ssize_t, const char*)
@@ -96,9 +97,17 @@ cdef object make_coarse_type(Stack stack, Py_ssize_t place):
     cdef Py_ssize_t bracket, size = entry.end - entry.start
     cdef int64_t number
     cdef list dims = []
-    if entry.form != TOKEN or size <= 0 or PyUnicode_KIND(stack.text) != 1:
+    cdef str text = stack.text
+    if entry.form != TOKEN or size <= 0:
         return None
-    data = <const char*>PyUnicode_DATA(stack.text) + entry.start  # the text ends in a zero byte
+    data = <const char*>PyUnicode_DATA(text)  # the text ends in a zero byte
+    if PyUnicode_KIND(text) == 1:
+        data += entry.start
+    else:
+        text = PyUnicode_Substring(text, entry.start, entry.end)
+        if PyUnicode_KIND(text) != 1:
+            return None
+        data = <const char*>PyUnicode_DATA(text)
     cursor = <const char*>memchr(data, c"[", size)
     if cursor is NULL:
         return None

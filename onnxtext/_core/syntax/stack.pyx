@@ -14,7 +14,7 @@ from cpython.tuple cimport PyTuple_SET_ITEM
 from onnxtext._core.syntax.grammar cimport (
     DEFER, DOTTED, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
 )
-from onnxtext._core.ast.slots cimport PyType_GenericAlloc, put
+from onnxtext._core.ast.slots cimport new_tuple, put
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -121,7 +121,7 @@ cdef class Stack:
     cdef tuple children(self, Rule* rule, Py_ssize_t base, type kind):
         """Return all children of a rule in a `tuple`, or in the subclass `kind` of it."""
         cdef int number
-        result = PyType_GenericAlloc(kind, rule.count)
+        result = new_tuple(kind, rule.count)
         for number in range(rule.count):
             item = self.child(rule, base, number)
             Py_INCREF(item)
