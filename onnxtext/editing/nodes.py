@@ -18,19 +18,20 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
 
-def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
+def find_node(model: Model, name: str, *, labels: bool = True) -> tuple[Graph | Function, Node]:
     """Find a node by its label or an output; return its graph or function, and the node.
 
     Args:
         model: the syntax tree.
         name: the node's label (`NodeProto.name`), or the name of one of its outputs. If only one
             node has the label `name`, names of outputs are ignored.
+        labels: whether to search for labels, too; if False, `name` is an output.
 
     Raises:
         OnnxTextError: the name is unknown or ambiguous.
     """
     matches = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
-    chosen = labeled = [pair for pair in matches if pair[1].name == name]
+    chosen = labeled = [pair for pair in matches if labels and pair[1].name == name]
     if len(labeled) != 1:
         chosen = [pair for pair in matches if name in pair[1].outputs] or labeled
     if len(chosen) > 1:
@@ -39,9 +40,9 @@ def find_node(model: Model, name: str) -> tuple[Graph | Function, Node]:
             "use another name: the label of the node, or one of its outputs",
         )
     if not chosen:
-        labels = [node.name for _, node in matches if node.name]
+        known = [node.name for _, node in matches if node.name]
         raise unknown_name_error(
-            "node", name, [*labels, *[o for _, node in matches for o in node.outputs if o]]
+            "node", name, [*known, *[o for _, node in matches for o in node.outputs if o]]
         )
     return chosen[0]
 
@@ -109,7 +110,7 @@ def insert(
         )
     for node in item:
         node.at = -1
-    scope, index = _place(model, item, after or instead_of, before)
+    scope, index = _place(model, item, after or instead_of, before, labels=after is not None)
     outputs = [name for node in item for name in node.outputs if name]
     for other in graphs_to_search(model, list(walk_graphs(model)), scope):
         taken = set(defined_names(other)).intersection(outputs)
@@ -126,11 +127,12 @@ def insert(
 
 
 def _place(
-    model: Model, nodes: list[Node], after: str | None, before: str | None
+    model: Model, nodes: list[Node], after: str | None, before: str | None, *, labels: bool
 ) -> tuple[Graph | Function, int]:
     """Return the graph to insert nodes into, and the index of the first inserted node.
 
-    `after` and `before` are as in `insert`; `after` may also name a value that no node computes.
+    `after` and `before` are as in `insert`; `after` may also name a value that no node computes. If
+    `labels` is False, `after` is no label.
     """
     if before is not None:
         scope, node = find_node(model, before)
@@ -138,7 +140,7 @@ def _place(
     chosen: Graph | Function | None = None
     if after is not None and after not in [value.name for value in model.graph.inputs]:
         try:
-            scope, node = find_node(model, after)
+            scope, node = find_node(model, after, labels=labels)
         except OnnxTextError:
             if after not in defined_names(model.graph):
                 owners = [graph for graph in walk_graphs(model) if after in _given_names(graph)]

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from onnxtext.ast.compact_form.output_types import place_type
-from onnxtext.ast.model import Function, Graph, Model
+from onnxtext.ast.model import Function, Graph, Model, Node
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
@@ -60,38 +61,55 @@ def set_shape(model: Model, name: str, shape: Shape | str | None) -> list[str]:
 
     Returns:
         A sentence for each output that depends on the value and keeps a size that inference cannot
-        confirm.
+        confirm; none if the value already had this shape.
 
     Raises:
         OnnxTextError: the value has no declared type, or is not a tensor; the text is not a shape;
             or a size or name cannot be encoded.
     """
-    if isinstance(shape, str):
-        shape = read_shape(shape)
+    return set_several_shapes(model, [(name, shape)])
+
+
+def set_several_shapes(model: Model, shapes: Iterable[tuple[str, Shape | str | None]]) -> list[str]:
+    """Set the shapes of several values as `set_shape` does, but infer all shapes only twice."""
     answers: Answers = {}
     before = infer_shapes(model, answers=answers)
-    put_shape(model, name, shape)
+    types = {name: type for name, type, _ in type_declarations(model.graph)}
+    names = set()
+    for name, shape in shapes:
+        put_shape(model, name, read_shape(shape) if isinstance(shape, str) else shape)
+        names.add(name)
     after = infer_shapes(model, answers=answers)
-    follow_inference(model, before, after, {name})
-    return _unconfirmed_outputs(model, after, name)
+    follow_inference(model, before, after, names)
+    declared = type_declarations(model.graph)
+    changed = {name for name, type, _ in declared if name in names and type != types[name]}
+    return _unconfirmed_outputs(model, after, changed, names)
 
 
-def _unconfirmed_outputs(model: Model, inferred: InferredShapes, name: str) -> list[str]:
-    """Return a sentence for each output that depends on `name` and has a size not in `inferred`."""
+def _unconfirmed_outputs(
+    model: Model, inferred: InferredShapes, changed: set[str], names: set[str]
+) -> list[str]:
+    """Return a sentence for each output that may have changed, but keeps a size.
+
+    Such an output depends on a value in `changed`, is not in `names`, and has a size that is not in
+    `inferred`.
+    """
     from onnxtext.printer import print_type
 
-    uses = [(set(used_values(node)), node.outputs) for node in model.graph.nodes]
-    dependent, count = {name}, 0
-    while count < len(dependent):
-        count = len(dependent)
-        for used, outputs in uses:
-            if not used.isdisjoint(dependent):
-                dependent.update(outputs)
+    users: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in model.graph.nodes:
+        for used in used_values(node):
+            users[used].append(node)
+    dependent, waiting = set(changed), list(changed)
+    while waiting:
+        for node in users.pop(waiting.pop(), ()):
+            waiting.extend(node.outputs)
+            dependent.update(node.outputs)
     main = next(index for index, scope in enumerate(walk_graphs(model)) if scope is model.graph)
     notes = []
     for value in model.graph.outputs:
         if (
-            value.name == name
+            value.name in names
             or value.name not in dependent
             or not isinstance(value.type, TensorType)
         ):

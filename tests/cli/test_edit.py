@@ -253,6 +253,16 @@ def test_make_symbolic_reports_and_fixes_obstacles(tmp_path: Path) -> None:
     assert run("edit", "c.onnxtxt", "make-symbolic", "q", "0", "b", cwd=tmp_path).status == 1
 
 
+def test_several_shapes_are_set_together(tmp_path: Path) -> None:
+    (tmp_path / "m.onnxtxt").write_text(
+        "<ir_version: 10, opset_import: [21]>\n"
+        "g (float[] a, float[] b) => (float[2, 4] y) { y = MatMul (a, b) }"
+    )
+    done = run("edit", "m.onnxtxt", "set-shape", "a=[2,3]", "b=[3,4]", cwd=tmp_path)
+    assert (done.status, done.err) == (0, "")
+    assert "(float[2, 3] a, float[3, 4] b)" in (tmp_path / "m.onnxtxt").read_text()
+
+
 def test_names_and_files_can_contain_equals_signs(files: Path) -> None:
     (files / "w.npy").rename(files / "a=b.npy")
     assert run("edit", "m.onnx", "rename", "w", "k=v", cwd=files).status == 0

@@ -17,6 +17,7 @@ import pytest
 import onnxtext
 from onnxtext import OnnxTextError, ast, editing
 from onnxtext.ast.map_names import defined_names
+from onnxtext.editing.set_shapes import set_several_shapes
 from onnxtext.format.tokens_with_comments import comments_of
 from tests.corpus import EXAMPLES, REPOSITORY
 from tests.replacements import replaced
@@ -203,6 +204,26 @@ def test_set_shape_names_outputs_whose_shape_is_unknown() -> None:
     assert editing.set_shape(tree, "x", "[3]") == [
         "`y` keeps the type float[2], but its shape cannot be inferred and may have changed"
     ]
+    assert editing.set_shape(tree, "x", "[3]") == []  # it already has this shape
+    assert set_several_shapes(tree, [("x", "[4]"), ("y", "[2]")]) == []
+
+
+def test_set_several_shapes_infers_the_outputs_of_all() -> None:
+    header = '<onnxtext: 1, ir_version: 10, opset_import: ["": 21]>\n'
+    tree = onnxtext.parse(
+        header + "g (float[] a, float[] b) => (float[2, 4] y) { y = MatMul (a, b) }"
+    )
+    assert set_several_shapes(tree, [("a", "[2, 3]"), ("b", "[3, 4]")]) == []
+    text = header + (
+        "g (float[A] a, float[A] b, float[C] c) => (float[A] y, float[C] z)"
+        " { y = Add (a, b) z = Neg (c) }"
+    )
+    result = edited(set_several_shapes, text, shapes=[("a", "[B]"), ("b", "[3]"), ("c", "[5]")])
+    assert "(float[3] a, float[3] b, float[5] c) => (float[3] y, float[5] z)" in result
+    # Between the two new shapes, `Add` has no valid result.
+    text = header + "g (float[2] a, float[2] b) => (float[2] y) { y = Add (a, b) }"
+    result = edited(set_several_shapes, text, shapes=[("a", "[3]"), ("b", "[3]")])
+    assert "(float[3] a, float[3] b) => (float[3] y)" in result
 
 
 @pytest.mark.parametrize("shape", ["4", "[1", "", "[1] x", "[]]"])
@@ -321,6 +342,9 @@ def test_insert_places_nodes_and_redirects_uses() -> None:
     assert "u = Neg (l)" in result
     result = edited(editing.insert, text="r = Sin (x)", instead_of="x")
     assert "  r = Sin (x)\n  # first\n  [one] a = Relu (r) # behind\n" in result
+    # `instead_of` is a value, not the label of a node.
+    result = edited(editing.insert, changed(("[one]", "[b]")), text="k = Sin (b)", instead_of="b")
+    assert "  [two] b = Mul( a, w )\n  k = Sin (b)\n" in result
 
 
 @pytest.mark.parametrize(

@@ -141,17 +141,10 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
     Other declared shapes are updated if shape inference shows that they depend on the new shapes.
     Nodes and sizes that do not fit the new shapes are reported, and outputs of unknown shape.
     """
-    from onnxtext import editing
+    from onnxtext.editing.set_shapes import set_several_shapes
 
     pairs = [_pair(shape, "x=[batch,3]") for shape in shapes]
-
-    def edit(model: Model) -> list[str]:
-        for name, shape in pairs[:-1]:  # an output may be unknown until all shapes are set
-            editing.set_shape(model, name, shape)
-        notes = [note for name, shape in pairs for note in editing.set_shape(model, name, shape)]
-        return list(dict.fromkeys(notes))
-
-    return edit
+    return partial(set_several_shapes, shapes=pairs)
 
 
 @_verb("make-symbolic")
