@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.engines.value_files import strings_of
 from onnxtext.suggestions import nearest_name
 
 if TYPE_CHECKING:
@@ -173,6 +174,11 @@ def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
     """Convert an array to the declared element type; raise an error as `_cast` does."""
     _check_shape(name, value.shape, type)
     expected = _dtype(type.tensor_type.elem_type)
+    if expected == np.dtype(object) and value.dtype.kind in "OSU":
+        try:
+            return np.array(strings_of(value), object).reshape(value.shape)
+        except UnicodeDecodeError:
+            raise _wrong_type(name, expected, value) from None
     if value.dtype == expected:
         return value
     if value.dtype.type is np.void:  # .npy files store the types of ml_dtypes as voids
@@ -187,20 +193,22 @@ def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
         raise _wrong_type(name, expected, value)
     try:
         if expected == np.dtype(object):
-            if value.dtype.kind == "S":
-                value = np.char.decode(value, "utf-8")
-            # `astype(str)` would remove null characters at the end of objects.
-            text = value if value.dtype.kind == "O" else value.astype(str)
-            strings = [str(item) for item in text.reshape(-1).tolist()]
-            return np.array(strings, object).reshape(value.shape)
+            return value.astype(str).astype(object)
         with np.errstate(all="ignore"):
             result = value.astype(expected)
     except (TypeError, ValueError, OverflowError):
         raise _wrong_type(name, expected, value) from None
-    if value.dtype.kind == "O" and not np.array_equal(result.astype(object), value):
-        raise _wrong_type(name, expected, value)
+    given, converted = value, result
+    if value.dtype.kind == "O":
+        rounded = [isinstance(item, float | complex | np.inexact) for item in value.flat]
+        inexact = np.array(rounded, bool).reshape(value.shape)
+        if not np.array_equal(result.astype(object)[~inexact], value[~inexact]):
+            raise _wrong_type(name, expected, value)
+        if not inexact.any():
+            return result
+        given, converted = np.array(value[inexact].tolist()), result[inexact]
     with np.errstate(all="ignore"):
-        _check_elements(name, _wide(value), _wide(result), expected, value.dtype)
+        _check_elements(name, _wide(given), _wide(converted), expected, given.dtype)
     return result
 
 
@@ -236,13 +244,13 @@ def _check_elements(
             type is too small.
     """
     if _is_integer(given):
-        exact = np.array_equal(result.astype(value.dtype), value)
+        exact = np.array_equal(result.real.astype(value.dtype), value)
         if _is_integer(expected):  # -1 and 2**64 - 1 have the same bits
             exact = exact and np.array_equal(result < 0, value < 0)
         else:
             exact = exact and bool(np.isfinite(result).all())
     else:
-        exact = given.kind == "O" or not _is_integer(expected)
+        exact = not _is_integer(expected)
     if not exact:
         raise input_error(
             f"`{name}` must be {expected.name}, which cannot hold the given {given.name} "

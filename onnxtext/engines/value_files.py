@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def write_values(directory: Path, values: dict[str, Any]) -> None:
@@ -30,8 +33,7 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
         name = f"{next(numbers)}.npy"
         kind = array.dtype.name
         if array.dtype.kind in "OSU":  # .npy files lose null characters at the end of strings
-            strings = [str(item) for item in array.reshape(-1).tolist()]
-            return {"strings": strings, "shape": array.shape}
+            return {"strings": strings_of(array), "shape": array.shape}
         if array.dtype.isbuiltin != 1:  # a type of ml_dtypes
             array = array.view(f"u{array.dtype.itemsize}")
         np.save(directory / name, array, allow_pickle=False)
@@ -39,6 +41,12 @@ def write_values(directory: Path, values: dict[str, Any]) -> None:
 
     shown = {name: written(value) for name, value in values.items()}
     (directory / "values.json").write_text(json.dumps(shown))
+
+
+def strings_of(array: NDArray[Any]) -> list[str]:
+    """Return the elements of an array as strings; bytes are decoded as UTF-8."""
+    items = array.reshape(-1).tolist()
+    return [item.decode() if isinstance(item, bytes) else str(item) for item in items]
 
 
 def read_values(directory: Path) -> dict[str, Any]:

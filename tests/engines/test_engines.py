@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +114,17 @@ def test_wrong_inputs_are_errors(given: dict[str, Any], said: str) -> None:
         ("int4", np.array(255, np.uint8), "cannot hold the given uint8 values exactly"),
         ("uint4", np.array(-1, ml_dtypes.int4), "the given array is int4"),
         ("int64", np.array([1.5, "2"], object), "cannot hold the given values"),
+        ("int64", np.array([1.0], object), "cannot hold the given float64 values exactly"),
+        ("float16", np.array([0.5, 1e9], object), "whose range the given values exceed"),
+        ("float", np.array([0.5, 2**24 + 1], object), "cannot hold the given values"),
         ("float", np.array(1 + 2j), "the given array is complex128"),
         ("float8e4m3fn", np.array(3, ml_dtypes.float8_e4m3fnuz), None),
         ("float4e2m1", np.array([6.0, -0.5]), None),
         ("uint64", np.array(7), None),
         ("int4", np.array(-8), None),
         ("float16", np.array([0.1, np.inf, np.nan]), None),
+        ("float", np.array([0.1, np.nan, 2**70], object), None),
+        ("float", np.array(0.1, object), None),
     ],
 )
 def test_inputs_are_converted_without_changing_their_values(
@@ -137,12 +143,27 @@ def test_inputs_are_converted_without_changing_their_values(
         engines.fill_inputs(model, {"x": array})
 
 
+def test_integers_become_complex_numbers_without_a_warning() -> None:
+    model = engines.load_model("g (complex64[2] x) => (complex64[2] y) { y = Identity (x) }")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert engines.fill_inputs(model, {"x": [1, 2]})["x"].tolist() == [1, 2]
+        with pytest.raises(onnxtext.OnnxTextError, match="cannot hold the given int64 values"):
+            engines.fill_inputs(model, {"x": [1, 2**24 + 1]})
+
+
 @pytest.mark.parametrize("type", ["string[N]", "seq(string[N])"])
 def test_bytes_are_decoded_as_utf_8(type: str) -> None:
-    model = engines.load_model(f"g ({type} x) => ({type} y) {{ y = Identity (x) }}")
+    model = engines.load_model(
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
+        f"g ({type} x) => ({type} y) {{ y = Identity (x) }}"
+    )
     wrap = (lambda items: [items]) if type.startswith("seq") else (lambda items: items)
-    values = engines.fill_inputs(model, {"x": wrap(["é".encode()])})["x"]
-    assert np.array(values, object).ravel().tolist() == ["é"]
+    for given in (["é".encode()], np.array(["é".encode()]), np.array(["é".encode()], object)):
+        values = engines.fill_inputs(model, {"x": wrap(given)})["x"]
+        assert np.array(values, object).ravel().tolist() == ["é"]
+        values = engines.run_model(model, {"x": wrap(given)})["y"]
+        assert np.array(values, object).ravel().tolist() == ["é"]
     with pytest.raises(onnxtext.OnnxTextError, match=r"must be string; the given array is bytes"):
         engines.fill_inputs(model, {"x": wrap([b"\xff"])})
 
