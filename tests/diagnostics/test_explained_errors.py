@@ -155,6 +155,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         value("  float[2, 2] w = ((1, 2), (3, 4)),"), [(4, 19)],
         "the rows of a tensor must be in square brackets", "write `[…]`",
     ),
+    "rows in parentheses of a tensor that is named like a type": (
+        value("  float[2, 2] complex_w = ((1, 2), (3, 4)),"), [(4, 27)],
+        "the rows of a tensor must be in square brackets", "write `[…]`",
+    ),
     "rows in braces": (
         value("  float[2, 2] w = {{1, 2}, {3, 4}},"), [(4, 20)],
         "the rows of a tensor must be in square brackets", "write `[…]`",

@@ -184,7 +184,9 @@ def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     span = Span(start.at, item.end)
-    is_vector = any(word.startswith("complex") and "," not in word for word in done)
+    types = (word for word in reversed(done[:first]) if context.name(word) in _DATA_TYPES)
+    type = next(types, "")
+    is_vector = type.startswith("complex") and "," not in type
     are_pairs = is_vector and rows > 1 and "j" not in context.text[slice(*span)]
     if (rows < 3 and not are_pairs) or not _ROWS.fullmatch(context.text, *span):
         return
