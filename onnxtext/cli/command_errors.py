@@ -30,7 +30,7 @@ def io_errors(verb: Literal["read", "write"], name: object) -> Iterator[None]:
     except OSError as error:
         code = "cannot-read" if verb == "read" else "cannot-write"
         is_directory = verb == "read" and isinstance(error, IsADirectoryError)
-        help = "name the files in this directory" if is_directory else None
+        help = "name a file in this directory" if is_directory else None
         raise CommandError(code, f"cannot {verb} {name}: {reason_of(error)}", help) from None
 
 

@@ -104,8 +104,7 @@ def differences_as_text(
     ]
     count = count_noun(len(differences), "value")
     lines = [f"{first} and {second}: compared the {count} that both have"]
-    lines += _rows("outputs", outputs)
-    lines += [f"  {name}  only in {model}" for name, model in only.items()]
+    lines += _rows("outputs", [*outputs, *_lacking(only)])
     inner.sort(key=lambda one: -(one.largest if one.largest is not None else float("inf")))
     if inner:
         shown = "the largest differences first"
@@ -115,6 +114,16 @@ def differences_as_text(
         earliest = next(difference for difference in differences if difference.differs)
         lines.append(f"the first value that differs: {earliest.name}")
     return "\n".join(map(escape_controls, lines))
+
+
+def _lacking(only: Mapping[str, str]) -> list[ValueDifference]:
+    """Return a difference for each output that one model lacks; its note names the other model."""
+    from onnxtext.engines.comparison import ValueDifference
+
+    return [
+        ValueDifference(name, is_output=True, changed=0, elements=0, note=f"only in {model}")
+        for name, model in only.items()
+    ]
 
 
 def _rows(title: str, differences: list[ValueDifference]) -> list[str]:
@@ -136,11 +145,16 @@ def _row(difference: ValueDifference) -> str:
     return f"{text}, by up to {difference.largest:.3g}, relative {difference.relative:.3g}"
 
 
-def differences_as_objects(differences: list[ValueDifference]) -> list[dict[str, Any]]:
-    """Convert the differences of all outputs and inner values to objects for `json.dumps`."""
+def differences_as_objects(
+    differences: list[ValueDifference], only: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Convert the differences of all outputs and inner values to objects for `json.dumps`.
+
+    `only` is as in `differences_as_text`.
+    """
     from dataclasses import asdict
 
     return [
         {key: _finite(value) for key, value in asdict(difference).items() if key != "pairs"}
-        for difference in differences
+        for difference in [*differences, *_lacking(only)]
     ]

@@ -97,7 +97,7 @@ def test_unreadable_input_is_a_one_line_error(tmp_path: Path) -> None:
     assert result.err.splitlines() == [
         "error[cannot-read]: cannot read missing.onnx: No such file or directory",
         "error[cannot-read]: cannot read .: Is a directory",
-        "  = help: name the files in this directory",
+        "  = help: name a file in this directory",
         "error[cannot-read]: cannot read missing/m.onnx: No such file or directory",
         "3 of 3 files could not be converted",
     ]

@@ -169,6 +169,17 @@ def test_compare_lists_outputs_that_one_model_lacks(files: Path) -> None:
         "  m  only in m.onnx",
         "  z  only in none.onnxtxt",
     ]
+    (files / "long.onnxtxt").write_text(TEXT.replace("int64 m)", "int64 m, float[N, 2] long)"))
+    text = (files / "long.onnxtxt").read_text()
+    (files / "long.onnxtxt").write_text(text.replace("y =", "long = Neg (x) y ="))
+    long = ("run", "m.onnx", "--compare", "long.onnxtxt", *words)
+    assert run(*long, cwd=files).out.decode().splitlines()[2:] == [
+        "  y     equal",
+        "  m     equal",
+        "  long  only in long.onnxtxt",
+    ]
+    row = json.loads(run(*long, "--json", cwd=files).out)[-1]
+    assert (row["name"], row["note"]) == ("long", "only in long.onnxtxt")
 
 
 @pytest.mark.parametrize(

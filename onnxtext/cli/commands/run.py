@@ -212,7 +212,7 @@ def command(
             found, _, compared = run_both(model, second, values, names=(name, other), **limits)
             only = _unshared(results, [value.name for value in second.graph.output], name, other)
             as_text = partial(differences_as_text, compared, name, other, only)
-            as_object = partial(differences_as_objects, compared)
+            as_object = partial(differences_as_objects, compared, only)
             common = [one for one in compared if one.is_output]
             differs = any(one.exceeds(rtol, atol) for one in common) or bool(only and not common)
         _write({result: found[result] for result in results}, destinations)

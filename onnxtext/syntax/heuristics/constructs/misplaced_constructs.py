@@ -278,13 +278,15 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-_FILE_NAME = re.compile(r"""(?:[A-Za-z]:)?[^\s{}<>()"#=:,]{1,4096}\.(?:onnx|onnxtxt|onnxtext)\s*""")
+_ONLY_A_FILE_NAME = re.compile(
+    r"""(?:[A-Za-z]:)?[^\s{}<>()"#=:,]{1,4096}\.(?:onnx|onnxtxt|onnxtext)\s*"""
+)
 
 
 def file_name(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the name of a file in place of the text of a model."""
     is_model = context.region.states[0] == context.automaton.starts["model"]
-    if is_model and _FILE_NAME.fullmatch(context.text):
+    if is_model and _ONLY_A_FILE_NAME.fullmatch(context.text):
         end = len(context.text)
         message, help = "this is the name of a file, not a text", "read the file"
         yield Diagnosis("syntax-error", message, Span(0, end), help=help, skip_to=end + 1)
