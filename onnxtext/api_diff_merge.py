@@ -95,7 +95,8 @@ def merge(
     Raises:
         OnnxTextError: a file is neither a binary model nor UTF-8, or a text has a lone surrogate.
         OSError: a file cannot be read.
-        TypeError: a source has an unsupported type, or is a `str` that looks like a file name.
+        TypeError: a source has an unsupported type, or is a `str` that looks like a file name;
+            or a label is not a `str`.
         ValueError: there are not three labels; or a label has a line end, a null character or a
             surrogate that stands for no byte.
     """
@@ -104,7 +105,7 @@ def merge(
 
     if len(labels) != 3:
         raise ValueError(f"expected three labels, found {len(labels)}")
-    for label in labels:
+    for label in as_tuple(labels):
         if not LABEL.fullmatch(label):
             raise ValueError(f"{label!r} cannot be a label: it must be one line of characters")
     arguments = [read_model_argument(source).as_model() for source in (base, ours, theirs)]

@@ -107,6 +107,8 @@ def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item
         TypeError: the argument, or an item of it, is no name (or path, if `paths` is true).
     """
     expected = "a name or path (a str or os.PathLike)" if paths else "a name (a str)"
+    if not isinstance(items, Iterable | os.PathLike):
+        items = [items]
     result = (items,) if isinstance(items, str | os.PathLike) else tuple(items)
     for item in result:
         if not isinstance(item, str) and not (paths and isinstance(item, os.PathLike)):

@@ -379,6 +379,9 @@ def test_texts_may_have_a_subclass_of_str() -> None:
 def test_merges_need_three_labels(labels: Any) -> None:
     with pytest.raises(ValueError, match="three labels"):
         onnxtext.merge("", "", "", labels=labels)
+    no_name: Any = 3
+    with pytest.raises(TypeError, match=r"expected a name \(a str\), not int"):
+        onnxtext.merge("", "", "", labels=("a", "b", no_name))
 
 
 def test_arguments_that_are_not_bytes_are_named() -> None:
@@ -430,8 +433,9 @@ def test_names_may_be_in_any_iterable_and_one_name_alone(wanted: Any, tmp_path: 
 @pytest.mark.parametrize("option", ["graph", "start", "end", "find"])
 def test_names_to_show_that_are_no_strings_are_type_errors(option: str) -> None:
     wrong: Any
+    said = None if option == "find" else r"expected a name \(a str\), not "
     for wrong in (5, [5], b"x", [b"x"]):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=said):
             onnxtext.show(MODEL, **{option: wrong})
 
 
