@@ -326,6 +326,9 @@ EXPLAINED = {
         value("  sparse_tensor(float[3]) w = {values: [1], indices: [0]},"),
         (4, 32), "a sparse tensor must be written as its values and their indices",
     ),
+    "an imaginary number in a float tensor": (
+        value("  float[1] complex_w = [1+2i],"), (4, 25), "`1+2i` is not a number",
+    ),
     "a sparse tensor as a map": (
         value("  sparse_tensor(float[3]) w = {0: 1.0},"),
         (4, 33), "a sparse tensor must be written as its values and their indices",

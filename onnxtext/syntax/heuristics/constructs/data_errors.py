@@ -265,7 +265,7 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         meant, is_number = str(int(whole[0], 0)), True
     found = _IMAGINARY.finditer(context.text, first.at, context.line_limit)
     edits = tuple([Edit(Span(*match.span()), _complex_number(match)) for match in found])
-    is_complex = any(word.startswith("complex") for word in done)
+    is_complex = any(word.startswith("complex") for word in done if context.name(word) != "WORD")
     if is_complex and edits and edits[0].span == span:
         yield Diagnosis("syntax-error", message, span, edits, f"write `{edits[0].text[:60]}`")
     if is_number:
