@@ -287,8 +287,8 @@ def _interface(*scopes: Scope) -> set[str]:
 def _fits(mapping: Mapped, before: set[str], used: set[str], interface: set[str]) -> bool:
     """Whether all renames of a side can be applied to the other side.
 
-    The other side must use all the old names. It may use a new name only if the base has this name,
-    too. A rename to a name of the base, as in a swap, must not involve names in `interface`.
+    The other side must use each old name, and no new name that the base lacks. If the base has a
+    new name, as in a swap, neither that name nor the old one may be in `interface`.
 
     `before` are the names in the base, `used` those in the other side.
     """

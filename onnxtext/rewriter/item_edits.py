@@ -61,7 +61,8 @@ class ItemEdits:
         self.edits = edits
         self.text = edits.text
         self.renamed = renamed
-        # The entries that the metadata block directly above the current block has after the edit.
+        # What `above` means in the current block: the entries of the block before it in the result.
+        # Empty if the current block does not contain `above`.
         self._above: dict[Hashable, str] = {}
 
     # ---- Lists ------------------------------------------------------------------------------

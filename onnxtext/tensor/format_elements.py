@@ -319,7 +319,10 @@ def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -
 
 
 def _packed_text(element: ElementType, entries: NDArray[Any], count: int | None) -> str | None:
-    """Return the text of packed elements; None if `entries` are not exactly `count` elements."""
+    """Return the text of packed elements; None if it would not be read as exactly `entries`.
+
+    `count` is the number of elements; None for all that are in `entries`.
+    """
     if not _within(entries, 1 << 8):
         return None
     codes = unpack(entries.astype(np.uint8), element.bits)

@@ -52,7 +52,7 @@ Declared = tuple[Type, Place]
 class _Task:
     """A step, and the sizes that its `sources` will explain.
 
-    `depth` is the number of steps with several sources that lead to this step.
+    `depth` counts the steps with more than one source on the way to this step.
     """
 
     step: ExplanationStep

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explain why a size of an operator's output is unknown."""
+"""Explain why the rank, a size or an element of an operator's output is unknown."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def start_of_sentence(operator: str, count: int) -> str:
 def operator_reason(
     node: Node, scope: Scope, facts: NodeFacts | None = None, part: TypePart = RANK
 ) -> str:
-    """Return a sentence that explains why the rank or a size of a node's output is unknown.
+    """Return a sentence that explains why a part of a node's output is unknown.
 
-    `facts` is None for an unknown operator. `part` is the unknown part of the output.
+    `facts` is None for an unknown operator. `part` is the rank, a size or an element.
     """
     operator = quote(node.op_type)
     domain = plain_domain(node.domain)

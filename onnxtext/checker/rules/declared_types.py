@@ -63,7 +63,7 @@ def _kinds(use: TypeRecord, subject: CheckedModel) -> Iterator[Finding]:
             is_minor = not record.fields and record is use.record and not use.required
             if not is_minor or subject.is_selected("type-missing"):
                 fields = "`tensor_type`, `sequence_type`, `map_type`, …"
-                problem = f"is incomplete: one of {fields} is missing"
+                problem = f"is incomplete: none of {fields} is set"
                 yield _incomplete(use, problem, "hint" if is_minor else None)
             return
         inner = kinds[0]

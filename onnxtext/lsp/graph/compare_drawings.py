@@ -114,8 +114,9 @@ def diff_of(old: Drawing, new: Drawing, label: str) -> ModelDiff:
 def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Changes:
     """Convert the differences between two models to changes for the new drawing.
 
-    Moves, and differences of encodings, doc strings and metadata, are left out. `label` is the name
-    of the old version.
+    Nodes are added, removed or changed; users of an added or changed initializer count as changed.
+    Other differences are left out, and those of encodings, doc strings and metadata in nodes.
+    `label` is the name of the old version.
     """
     diff = diff.without(("encoding", "doc", "metadata"))
     result = Changes(label)

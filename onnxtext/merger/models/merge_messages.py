@@ -329,7 +329,7 @@ def _groups(kind: MessageKind, versions: Sequence[Fields]) -> list[frozenset[int
 
 
 def _is_divided_differently(kind: MessageKind, versions: Sequence[Fields]) -> bool:
-    """Whether both sides changed an item of the fields `kind.divided` in different ways."""
+    """Whether both sides changed the same item, differently, in the fields `kind.divided`."""
     lists: list[dict[Hashable, tuple[int, bytes]]] = [
         {
             kind.lists[number].key(item): (number, item)

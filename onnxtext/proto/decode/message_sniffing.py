@@ -37,7 +37,7 @@ def has_usual_fields(data: bytes) -> bool:
 
 
 def matches_model(data: bytes) -> bool:
-    """Whether the first `_FIELD_LIMIT` fields of a valid model match the schema."""
+    """Whether the first `_FIELD_LIMIT` fields in `data` match the schema of `ModelProto`."""
     return _SchemaMatch().matches(message_spec("ModelProto"), data, 0, len(data), 0)
 
 

@@ -223,11 +223,11 @@ def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bo
 def without_closing_braces(
     errors: Iterable[SemanticError], diagnostics: list[Diagnostic]
 ) -> list[Diagnostic]:
-    """Return `diagnostics` without errors about surplus `}` after an entry without a block.
+    """Return `diagnostics` without errors about `}` after a stray entry of a section `metadata`.
 
-    Probably the first line of the block is missing. Then its `}` ends the section `metadata`, and
-    the `}` of the section is an error. `errors` are the semantic errors, including those about
-    entries; each such error is at the start of its section.
+    A stray entry is outside of a block. Probably the first line of its block is missing. Then the
+    `}` of the block ends the section, and the `}` of the section is an error. `errors` are the
+    semantic errors; one about a stray entry (`is_entry`) is at the start of its section.
     """
     starts = [error.at for error in errors if error.is_entry and error.at is not None]
     if not starts:

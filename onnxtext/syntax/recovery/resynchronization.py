@@ -206,9 +206,9 @@ class Resynchronization:
         return indentation(text, offset) + (0 if begins_line(text, offset) else 0.5)
 
     def _parses_from(self, position: int, token: Token) -> bool:
-        """Whether tokens after the error parse if a statement begins at `token`.
+        """Whether parsing gets past the error if a statement begins at `token`, which precedes it.
 
-        The states up to the stack index `position` precede the statement.
+        The stack keeps its states up to the index `position`.
         """
         context = self.context
         states = tuple(self.machine.states[: position + 1])

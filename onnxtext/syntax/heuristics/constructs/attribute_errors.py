@@ -42,7 +42,10 @@ NODE = re.compile(
 
 
 def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose attributes that do not end before the next node: `y = Op <`, then `z = Op (y)`."""
+    """Diagnose attributes that do not end before the next node: `y = Op <`, then `z = Op (y)`.
+
+    Also diagnose an attribute whose value is a nested graph without its first line.
+    """
     opener, tokens = _open_attributes(context)
     if opener is None or not tokens:
         return
