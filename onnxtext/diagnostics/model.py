@@ -130,7 +130,7 @@ search the rest of the text again after each backtick.
 
 
 def _without_middle(match: re.Match[str]) -> str:
-    """Drop the middle of a long name in backticks; keep the distinctive ends."""
+    """Replace the middle of a long name by `…`: names often differ only at their ends."""
     name = match[0]
     is_short = len(name) - 2 <= _LONGEST_NAME
     return name if is_short or not match[1] else f"{name[:81]}…{name[-41:]}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_values(directory: Path, values: dict[str, Any]) -> None:
-    """Create a directory with a file for each array of numbers, and `values.json` with the rest."""
+    """Write each array of numbers to a file in a new directory, and the rest to `values.json`."""
     directory.mkdir()
     numbers = count()
 

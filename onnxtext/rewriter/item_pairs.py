@@ -20,7 +20,7 @@ Key = Callable[[Item], Hashable]
 
 
 PATHS = frozenset(("metadata_item", "annotation"))
-"""The kinds of section items that begin with a path."""
+"""The kinds of items whose text begins with a path."""
 
 
 def has_other_path(ours: TextPart, base: TextPart) -> bool:

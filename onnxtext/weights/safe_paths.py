@@ -183,11 +183,11 @@ class PartsReader(RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Return True."""
+        """Whether the view supports this: always True."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
+        """Whether the view supports this: always True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:

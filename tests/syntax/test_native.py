@@ -56,9 +56,10 @@ def test_each_core_parses_with_its_own_class(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("wide", ["", "\xe9", "\u4e2d", "\U0001f600"])
 def test_types_are_parsed_in_texts_of_any_character_width(wide: str) -> None:
     head = f'# {wide}\ng (float[N, 3, ?] a, float["{wide}x", 2] b, seq(int8[M]) c) => ()'
-    assert_same_in_both(
-        head + ' { y = F <value = float[2] {1, 2}, t: type = float[N, "\udc80"]> () }'
-    )
+    text = f'{head} {{ y = F <t: type_proto = int8[N, "{wide}y"], v = float[2] {{1, 2}}> () }}'
+    model, _, diagnostics = assert_same_in_both(text)
+    assert not diagnostics
+    assert model.graph.inputs[0].type.shape == ("N", 3, None)
 
 
 @pytest.mark.parametrize("name", ["plain_step", "label_step"])

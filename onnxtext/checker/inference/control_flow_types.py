@@ -33,7 +33,7 @@ from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
 from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 
 _MAX_VISITS = 6
-"""Maximum visits of a body to find carried types; if one still changes, all lose their shapes."""
+"""How often to infer a body. If a carried type still changes then, all lose their shapes."""
 
 
 class Outputs(NamedTuple):

@@ -188,7 +188,7 @@ def _interface(
     parameters_of: Callable[[Scope], dict[str, Attribute | None]],
     function: Scope,
 ) -> FunctionInterface:
-    """Return the interface of a function; calls must set the parameters in `needed`."""
+    """Return the interface of a function; `needed` has the parameters that calls must set."""
     parameters, key = parameters_of(function), id(function.function)
     inputs = [
         (i, v.name) for i, v in enumerate(function.inputs) if (key, "input", v.name) in needed

@@ -140,7 +140,7 @@ class InferenceClient:
         self._lost_seconds = 0.0
 
     def model(self, data: bytes) -> Answer:
-        """Let onnx infer and check all types of an encoded model; return [] if they are valid."""
+        """Let onnx infer and check the types of an encoded model; return [] if it is valid."""
         return self._ask("model", len(data), data)
 
     def shapes(self, data: bytes) -> Answer:

@@ -150,7 +150,7 @@ class _Reader:
         return self.blocks[0].kind == "metadata" or token.startswith('"')
 
     def _in_brackets(self, token: Token) -> None:
-        """Read a bracket of a list, node label, decorator or graph, or a token between brackets."""
+        """Read a token of a list, node label, decorator or graph, including its brackets."""
         self.brackets += token in ("[", "<", "{") or token.endswith("(")
         self.brackets -= token in ("]", ">", ")", "}")
         self.waiting.append(token)

@@ -127,7 +127,7 @@ def both_defined(merged: bytes, ours: bytes, theirs: bytes) -> list[bytes]:
 
 
 def _defining_items(data: bytes, names: Sequence[bytes]) -> Iterator[tuple[FieldPath, int]]:
-    """Yield (list, index) of each item of the main graph that defines one of `names`."""
+    """Find items of the main graph that define `names`; yield (path of the list, index in it)."""
     fields = split_message(first_payload(data, 7) or b"")
     for number, name_of in _NAMES.items():
         for index, item in enumerate(fields.get(number << 3 | LENGTH, ())):

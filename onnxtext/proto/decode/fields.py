@@ -37,7 +37,7 @@ def split_fields(
     texts: dict[int, list[str]],
     numbers: frozenset[int],
 ) -> tuple[Sequence[tuple[int, bytes | memoryview]], Sequence[bytes | memoryview]]:
-    """Split a graph or function into its fields.
+    """Split an encoded graph or function into its fields.
 
     The fields whose numbers are in `texts` are decoded as strings and appended there.
 

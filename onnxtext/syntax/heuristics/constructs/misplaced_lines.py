@@ -30,7 +30,7 @@ from onnxtext.syntax.parser.lalr import load_automaton
 _GOES_ON = OPENING | {","}
 _MAX_CHARACTERS = 2000
 _MAX_STATEMENTS = 5
-"""Maximum number of adjacent misplaced statements."""
+"""How many misplaced statements in a row one diagnosis covers."""
 _HEADER, _NODE, _VALUE, _NUMBERS = range(4)
 _CONTEXTS = (
     ("<", ">", _HEADER),

@@ -259,7 +259,7 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def other_entries(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose entries of a section in another form, such as `x { SCALE_TENSOR: s }`."""
+    """Diagnose section entries in a wrong form, such as the annotation `x { SCALE_TENSOR: s }`."""
     done, token = context.done, context.token
     if token is None or not done:
         return
