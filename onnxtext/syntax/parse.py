@@ -111,7 +111,7 @@ def _parse(
 
     To find the errors after wrong marks, such as quotes, apply the fixes of up to `marks` marks.
     """
-    broken = None if source.text.isascii() else check_characters(source)
+    broken = check_characters(source)
     if broken is not None:
         return None, (broken,)
     parser = _parser_class(core())(source.text, start)
