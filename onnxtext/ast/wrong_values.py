@@ -113,11 +113,20 @@ def _wrong_content(value: Any, path: str) -> _Wrong | None:
         case ast.TensorType(element) | ast.SparseTensorType(element):
             if element != "undefined" and element not in ELEMENTS:
                 return f"{path}.element", f"is {element!r}, which is not an element type"
+        case ast.ValueInfo(_, type, data) if data is not None and not isinstance(
+            type, expected := _type_of_data(data)
+        ):
+            return _wrong(f"{path}.type", type, expected)
         case ast.Tensor(type, data) | ast.ValueInfo(_, ast.TensorType() as type, data):
             if not _fits(type, data):
                 dims = ", ".join(map(str, type.integer_dims))
                 return f"{path}.data", f"is not the data of {type.element}[{dims}]"
     return None
+
+
+def _type_of_data(data: object) -> type:
+    """Return the class that the type of an initializer with this data has."""
+    return ast.SparseTensorType if isinstance(data, ast.SparseTensor) else ast.TensorType
 
 
 def _fits(type: ast.TensorType, data: object) -> bool:

@@ -666,6 +666,21 @@ def test_the_error_names_the_wrong_value(wrong: Any, message: str) -> None:
         editing.apply(onnxtext.to_binary(TEXT), edit)
 
 
+@pytest.mark.parametrize("wrong", [None, ast.SequenceType(ast.TensorType("float"))])
+@pytest.mark.parametrize(("index", "expected"), [(0, "TensorType"), (1, "SparseTensorType")])
+def test_an_initializer_without_a_tensor_type_is_an_error(
+    wrong: ast.Type | None, index: int, expected: str
+) -> None:
+    sparse = "sparse_tensor(float[4]) s = sparse(float[1] [7], int64[1] [2])"
+    text = NODE_OF_ATTRIBUTES.replace("}>", f"}}, {sparse}>", 1)
+    tree = onnxtext.parse(text)
+    tree.graph.values[index].type = wrong
+    with pytest.raises(
+        onnxtext.OnnxTextError, match=rf"values\[{index}\]\.type .*, not a {expected}"
+    ):
+        onnxtext.rewrite(text, tree)
+
+
 def test_a_list_in_place_of_a_tuple_is_an_error() -> None:
     tree = onnxtext.parse(NODE_OF_ATTRIBUTES)
     tree.graph.nodes[0].inputs = ["x"]  # type: ignore[assignment]

@@ -34,7 +34,7 @@ int64[4] pads1 = {1, 2, 1, 0}, int64[2] negative = {-1, 3},
 int64[1] first = {0}, float[1, 1, 1] cell = {1}, int64 size = {3},
 """
 INPUTS = "float[1, 1, 4, 4] image, float[2, 3] x, uint8[1, 3, 4, 4] q, float[1, 1, 4] line, " \
-    "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row"  # fmt: skip
+    "uint8[2, 3] a, uint8[3, 4] b, float[1, 3] row, float[5, 4, 2] three_axes"  # fmt: skip
 
 
 def tree(**changed: str | None) -> str:
@@ -151,6 +151,7 @@ DOUBTFUL = {
 }
 """Nodes on which onnxruntime and the specification disagree; onnxruntime runs them."""
 FINE = (
+    "y = ai.onnx.ml.Scaler <offset = [0.5, 0, 0, 0], scale = [2.0, 1, 1, 1]> (three_axes)",
     "y = Resize (image, roi, scales)",
     "y = Resize (image, roi, no_scales, sizes)",
     'y = Resize (image, "", "", sizes)',

@@ -46,12 +46,13 @@ def _classifier_shapes(call: OperatorCall, columns: Extent, *ranks: int) -> Shap
 def _scaler(call: OperatorCall) -> Shapes:
     """Infer the output shape of `Scaler`; check its attributes.
 
-    `offset` and `scale` must have one entry, or one for each feature.
+    `offset` and `scale` must have one entry, or one for each feature. Of inputs of more than two
+    dimensions, onnxruntime takes dimension 1 as the features, and onnx's reference the last one.
     """
     for name in ("offset", "scale"):
         count = call.length(name)
         _warn_if_missing(call, name)
-        if count > 1:
+        if count > 1 and len(call.shape(0) or ()) <= 2:
             call.require_last(0, count, f"the length of `{name}`")
     offsets, scales = call.length("offset"), call.length("scale")
     if offsets and scales and offsets != scales:
