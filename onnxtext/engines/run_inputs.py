@@ -195,7 +195,8 @@ def _cast_tensor(name: str, value: NDArray[Any], type: onnx.TypeProto) -> Any:
         if expected == np.dtype(object):
             return value.astype(str).astype(object)
         with np.errstate(all="ignore"):
-            result = value.astype(expected)
+            # ml_dtypes cannot convert int4 to uint4, even if all elements fit
+            result = _wide(value).astype(expected)
     except (TypeError, ValueError, OverflowError):
         raise _wrong_type(name, expected, value) from None
     given, converted = value, result
