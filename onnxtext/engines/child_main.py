@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +68,35 @@ NO_OVERLOADS = "overloads of functions are not supported"
 
 
 def _reject_overloads(session: Any) -> None:
-    """Raise an error if the session has dropped overloads of functions: it would call wrong ones.
+    """Raise an error if the session would run another overload of a function than the called one.
 
     onnx's reference implementation keeps one function for each domain and name, the last one.
     """
-    keys = {(item.domain, item.name, item.overload) for item in session.proto_.functions}
+    import onnx
+
+    model = session.proto_
+    keys = {(item.domain, item.name, item.overload) for item in model.functions}
     names = [f"{domain}.{name}" for domain, name, _ in keys]
     overloaded = sorted({name for name in names if names.count(name) > 1})
     if overloaded:
         raise NotImplementedError(f"{NO_OVERLOADS}: {', '.join(overloaded)}")
+    nodes = [*model.graph.node, *(node for item in model.functions for node in item.node)]
+    for node in _walk_nodes(nodes if names else ()):
+        called = f"{node.domain}.{node.op_type}"
+        if called not in names or onnx.defs.has(node.op_type, node.domain):
+            continue
+        if (node.domain, node.op_type, node.overload) not in keys:
+            lacks = f"the overload {node.overload}" if node.overload else "an unnamed overload"
+            raise NameError(f"the function {called} lacks {lacks}, which a node calls")
+
+
+def _walk_nodes(nodes: Iterable[Any]) -> Iterator[Any]:
+    """Yield nodes, and the nodes of the graphs in their attributes."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                yield from _walk_nodes(graph.node)
 
 
 def _run_onnxruntime(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:

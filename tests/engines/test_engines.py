@@ -235,6 +235,41 @@ def test_overloads_are_not_run_by_the_reference_implementation() -> None:
     )
 
 
+@pytest.mark.parametrize("node", ["my.F (x)", "my.F:c (x)"])
+@pytest.mark.parametrize("place", ["main", "function", "attribute"])
+def test_a_call_of_an_overload_that_does_not_exist_is_an_error(node: str, place: str) -> None:
+    call = f"z = {node}"
+    if place == "function":
+        call = "z = my.G (x)"
+    elif place == "attribute":
+        branches = (
+            f"{name} = b () => (t) {{ t = {node} }}" for name in ("then_branch", "else_branch")
+        )
+        call = f"z = If <{', '.join(branches)}> (c)"
+    model = engines.load_model(
+        f"""<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>
+        g (float x, bool c) => (float z) {{ {call} }}
+        <domain: "my", overload: "b", opset_import: [21]> F (x) => (y) {{ y = Neg (x) }}
+        <domain: "my", opset_import: [21, "my": 1]> G (x) => (z) {{ z = {node} }}
+        """
+    )
+    if place != "function":
+        del model.functions[1]
+    lacks = "the overload c" if ":c" in node else "an unnamed overload"
+    with pytest.raises(onnxtext.OnnxTextError, match=f"the function my.F lacks {lacks}"):
+        engines.run_model(model, {"x": np.float32(1), "c": np.array(True)})
+
+
+def test_an_overload_with_the_name_of_a_standard_operator_does_not_hide_it() -> None:
+    model = engines.load_model(
+        """<onnxtext: 1, ir_version: 10, opset_import: [21]>
+        g (float x) => (float y) { y = Neg (x) }
+        <domain: "", overload: "b", opset_import: [21]> Neg (x) => (y) { y = Exp (x) }
+        """
+    )
+    assert engines.run_model(model, {"x": np.float32(1)})["y"] == -1
+
+
 @pytest.mark.parametrize("node", ["Foo (x)", "my.Foo (x)"])
 def test_no_other_engine_is_suggested_for_an_unknown_operator(node: str) -> None:
     model = engines.load_model(
