@@ -179,10 +179,9 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 
 def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
     """Raise an OSError if a file was changed or replaced between two statuses of its path."""
-    # The times of blobs may differ: `Store.put` updates them, but nobody writes into a blob.
+    # `Store.put` updates the times of blobs, but nobody writes into a blob.
     touched = before.st_mtime_ns != after.st_mtime_ns and not DIGEST.fullmatch(Path(path).name)
-    # Some file systems, such as sshfs, give a file another inode number when it is opened again. A
-    # replaced file has another change time, too.
+    # A file may get a new inode number when it is opened again (sshfs): compare two properties.
     replaced = before.st_ctime_ns != after.st_ctime_ns and not os.path.samestat(before, after)
     if touched or before.st_size != after.st_size or replaced:
         raise OSError(errno.EBUSY, "it changed while it was being read", os.fspath(path))
