@@ -7,15 +7,16 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.model_arguments import as_tuple, read_model_argument
 
 if TYPE_CHECKING:
+    from onnxtext.ast.model import Function, Graph, Node
     from onnxtext.model_arguments import ModelSource
-    from onnxtext.show_model.load_model import ReadableModel
+    from onnxtext.show_model.load_model import ReadableModel, Root
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -91,8 +92,28 @@ def show(
     if not isinstance(graph, str | None):
         raise TypeError(f"expected a name (a str), not {type(graph).__name__}")
     choice = PartOptions(graph, as_tuple(start), as_tuple(end), pattern, context)
-    argument = read_model_argument(model).as_model()
+    passed = read_model_argument(model)
+    argument = passed.as_model()
     base = argument.base if base_dir is None else Path(base_dir)
     binary = isinstance(argument.content, bytes)
     reading = read_model(argument.data, argument.name, base, binary=binary)
+    if passed is not argument and choice.selects_whole_model:
+        return Shown(_fragment_text(reading.root, passed.message), reading)
     return Shown("".join(part_text(reading, choice)), reading)
+
+
+def _fragment_text(root: Root, message: str) -> str:
+    """Return the text of a graph, function or node without the model that contains nothing else.
+
+    Args:
+        root: a model that `ModelArgument.as_model` made.
+        message: the type of the message that it contains.
+    """
+    from onnxtext.ast.model import Fragment, Model
+    from onnxtext.printer import print_fragment
+
+    assert isinstance(root, Model)
+    item: Graph | Function | Node = root.graph
+    if message != "GraphProto":
+        item = root.functions[0] if root.functions else root.graph.nodes[0]
+    return print_fragment(Fragment(item, replace(root.presence, version=None)))

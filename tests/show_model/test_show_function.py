@@ -9,6 +9,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from hypothesis import given
@@ -121,6 +122,23 @@ def test_parts_and_sources_are_shown_alike(tmp_path: Path, monkeypatch: pytest.M
     colored = repr(onnxtext.show(data))
     assert COLOR.search(colored)
     assert COLOR.sub("", colored) == str(onnxtext.show(data)).rstrip("\n")
+
+
+def test_a_message_is_shown_without_a_model_around_it() -> None:
+    node = onnx.helper.make_node("Relu", ["x"], ["y"], doc_string="d")
+    node.metadata_props.add(key="k", value="v")
+    statement = '@doc("d")\ny = Relu (x)\n'
+    assert str(onnxtext.show(node)) == statement
+    body = statement.replace("@", "  @").replace("y =", "  y =")
+    graph = onnx.helper.make_graph([node], "g", [], [])
+    assert str(onnxtext.show(graph)) == f"g () => () {{\n{body}}}\n"
+    imports = [onnx.helper.make_opsetid("", 21)]
+    function = onnx.helper.make_function("d", "F", ["x"], ["y"], [node], imports)
+    head = '<domain: "d", opset_import: ["": 21]>\n'
+    assert str(onnxtext.show(function)) == f"{head}F (x) => (y) {{\n{body}}}\n"
+    constant = onnx.numpy_helper.from_array(np.arange(999))
+    shown = str(onnxtext.show(onnx.helper.make_node("Constant", [], ["c"], value=constant)))
+    assert re.fullmatch(r'c = Constant <value = int64\[999\] blob"\w+"> \(\) # min 0.*\n', shown)
 
 
 def test_metadata_of_functions_and_graphs_is_left_out() -> None:
