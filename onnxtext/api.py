@@ -111,6 +111,7 @@ def from_binary(
         data: an encoded `ModelProto`; the encoding need not be canonical.
         weights: where to write large tensors, strings and lists: `section` (blobs at the end of
             the text), `inline` (literals) or `none` (left out; `to_binary` rejects the text).
+            Only `dump` can write them to files beside the text.
         inline_limit: tensors, and lists in attributes, with at most this number of elements are
             always written inline, except strings over 4096 bytes in such lists.
         metadata: where to write metadata: `section` (a section at the end of the text), `inline`
@@ -124,7 +125,7 @@ def from_binary(
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`.
         TypeError: `data` is not bytes.
-        ValueError: `weights` or `metadata` has an unknown value.
+        ValueError: `weights` or `metadata` has an unknown value, or one that only `dump` has.
     """
     data = require_bytes(data)
     text: str = cached_module("binary_to_text").print_binary(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Metadata = Literal["auto", "inline", "section", "none"]
 
 _WEIGHTS = frozenset({"auto", "inline", "section", "store", "safetensors", "none"})
+_BESIDE = frozenset({"store", "safetensors"})
 _METADATA = frozenset(get_args(Metadata))
 
 
@@ -45,7 +46,7 @@ def print_binary(
 
     Args:
         data: an encoded `ModelProto`; the bytes of a memory-mapped file are not copied.
-        target: the file that the text will be written to. If None, no weights are written to
+        target: the file that the text will be written to. If None, no weights can be written to
             files, and `auto` means `section`.
         weights: where to write large data, as in `onnxtext.dump`.
         inline_limit: maximum number of elements that are always written inline, as in
@@ -64,10 +65,12 @@ def print_binary(
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`, or external data cannot be embedded.
-        ValueError: `weights` or `metadata` has an unknown value.
+        ValueError: `weights` or `metadata` has an unknown value, or `weights` needs a `target`.
     """
     if weights not in _WEIGHTS:
         raise ValueError(f"weights={weights!r} is not one of {', '.join(sorted(_WEIGHTS))}")
+    if target is None and weights in _BESIDE:
+        raise ValueError(f"weights={weights!r} needs a file to write beside: call `dump`")
     if metadata not in _METADATA:
         raise ValueError(f"metadata={metadata!r} is not one of {', '.join(sorted(_METADATA))}")
     weight_files: WeightFiles | None = None

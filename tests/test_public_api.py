@@ -473,6 +473,12 @@ def test_unknown_options_are_errors(option: str, tmp_path: Path) -> None:
         onnxtext.dump(onnxtext.loads(MODEL), tmp_path / "m.onnxtxt", weights=known)
 
 
+@pytest.mark.parametrize("weights", ["store", "safetensors"])
+def test_a_text_without_a_file_cannot_have_weights_beside_it(weights: Any) -> None:
+    with pytest.raises(ValueError, match=f"weights='{weights}' needs a file .*: call `dump`"):
+        onnxtext.from_binary(onnxtext.to_binary(MODEL), weights=weights)
+
+
 @pytest.mark.parametrize("half", [0xD800, 0xDC80])
 @pytest.mark.parametrize("side", range(3))
 def test_lone_surrogates_are_errors_of_every_function(half: int, side: int) -> None:
