@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from onnxtext.cli.command_errors import CommandError, io_errors
+from onnxtext.cli.left_behind_data import warn_if_left_behind
 from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.streams import read_file, write_output, write_stdout
 from onnxtext.diagnostics import Diagnostic
@@ -80,7 +81,9 @@ def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
     """
     new = _convert(target, content)
     if target.output is not None or target.source is None:
-        write_output(output_path(target.output), new, force=target.force)
+        path = output_path(target.output)
+        write_output(path, new, force=target.force)
+        warn_if_left_behind(content, (target.directory,), path)
     elif new != old:
         replace_edited(target.source, new, old)
 

@@ -11,6 +11,7 @@ import click
 
 from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.convert_files import Conversion, Output, run
+from onnxtext.cli.left_behind_data import warn_if_left_behind
 from onnxtext.cli.named_files import ConversionJob
 from onnxtext.cli.options import (
     BINARY,
@@ -75,6 +76,8 @@ def conversion(
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
+        if not embed_external:
+            warn_if_left_behind(text, (job.directory,), job.target)
         referenced: tuple[Path, ...] = ()
         if embed_external and beside is not None and beside.place.kind == "safetensors":
             from onnxtext.conversion_errors import lift_binary

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from onnxtext.cli.left_behind_data import warn_if_left_behind
 from onnxtext.cli.named_files import InputFile, output_path
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
@@ -101,6 +102,10 @@ def command(
             path=name,
         )
         write_output(target, result.content, force=force)
+        if not result.conflicts:
+            merged = result.content if result.is_binary else str(result)
+            sources = tuple([InputFile.of(version).directory for version in (base, ours, theirs)])
+            warn_if_left_behind(merged, sources, target)
         _report(result, name, reporter)
         _note_missing_weights(result, (base, ours, theirs), name, reporter)
 

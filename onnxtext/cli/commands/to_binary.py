@@ -9,6 +9,7 @@ import click
 
 from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.convert_files import Conversion, Output, run
+from onnxtext.cli.left_behind_data import warn_if_left_behind
 from onnxtext.cli.named_files import ConversionJob
 from onnxtext.cli.options import (
     BINARY,
@@ -67,6 +68,7 @@ def conversion(
             referenced = _referenced(model, job, embed_external) if externalize else ()
             if embed_external:
                 embed(model, source, job.directory)
+            warn_if_left_behind(model, (job.directory,), job.target)
             pieces = encode(model, source, blob_source=blob_source, external=external)
             if checked:
                 _check(model, source, pieces, blob_source, job)
