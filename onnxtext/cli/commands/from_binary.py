@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -22,12 +22,14 @@ from onnxtext.cli.options import (
     reporting_options,
 )
 from onnxtext.cli.report import DiagnosticWarning, Reporter
-from onnxtext.diagnostics import Diagnostic, OnnxTextWarning
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from onnxtext.binary_to_text import Metadata
+    from onnxtext.diagnostics import Severity
+    from onnxtext.proto.official.losses import Loss
     from onnxtext.weights.write_resources import Weights
 
 EXAMPLES = """\b
@@ -115,9 +117,7 @@ def _official_conversion(allow_loss: bool) -> Conversion:
     """Return the conversion of binary models to the official syntax."""
 
     def convert(data: bytes, job: ConversionJob) -> Output:
-        from onnxtext.cli.official_dialect import convert_official
-
-        return Output([convert_official(bytes(data), job.name, allow_loss=allow_loss)])
+        return Output([_convert_official(bytes(data), job.name, allow_loss=allow_loss)])
 
     return _from_binary(convert)
 
@@ -234,3 +234,59 @@ def command(
             stats=stats,
         )
     run(chosen, inputs, output, force=force, reporter=reporter)
+
+
+# ---- The official syntax ---------------------------------------------------------------------
+
+_SHOWN_PLACES = 3
+"""Maximum number of locations to name per kind of loss."""
+
+
+def _convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
+    """Convert a binary model to the official syntax; warn about losses and changed encodings.
+
+    Args:
+        data: the binary model.
+        name: its name in messages.
+        allow_loss: whether to warn about losses, instead of raising an error.
+
+    Raises:
+        OnnxTextError: the bytes are not a model, or there are losses and `allow_loss` is False.
+    """
+    from onnxtext.api import to_official
+
+    text, losses = to_official(data, name=name)
+    lost = list(_lost(losses, name, "warning" if allow_loss else "error"))
+    notes = [
+        Diagnostic("stored-otherwise", loss.message, "note", path="model", file=name)
+        for loss in losses
+        if loss.harmless
+    ]
+    if lost and not allow_loss:
+        raise OnnxTextError(*lost, *notes, _not_written(name))
+    for diagnostic in [*lost, *notes]:
+        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
+    return text.encode("utf-8")
+
+
+def _lost(losses: list[Loss], name: str, severity: Severity) -> Iterator[Diagnostic]:
+    """Yield one diagnostic per kind of loss."""
+    from onnxtext.proto.official.losses import group_losses
+
+    for loss, places in group_losses(losses).items():
+        count = len(places)
+        message = loss if count == 1 else f"{loss} ({count} places)"
+        also = ", ".join(places[1:_SHOWN_PLACES])
+        if count > _SHOWN_PLACES:
+            also += f" and {count - _SHOWN_PLACES} more"
+        notes = (f"also at {also}",) if also else ()
+        yield Diagnostic("not-official", message, severity, path=places[0], notes=notes, file=name)
+
+
+def _not_written(name: str) -> Diagnostic:
+    return Diagnostic(
+        "loss-not-allowed",
+        f"{name} was not written: the official syntax cannot represent the parts reported above",
+        help="`--allow-loss` writes the text without these parts; "
+        "`--dialect onnxtext` loses nothing",
+    )
