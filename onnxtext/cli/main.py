@@ -45,12 +45,13 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.cli.command_errors import CommandError, check_inputs
     from onnxtext.cli.group import group
     from onnxtext.cli.report import ERROR_STATUS, discard_stream, internal_error, plain_error
+    from onnxtext.cli.signals import handle_bus_errors
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
     from onnxtext.io import files
     from onnxtext.select_core import CoreError
 
     occupy_closed_descriptors()
-    files.before_mapping = _handle_bus_errors
+    files.before_mapping = handle_bus_errors
     if "_ONNXTEXT_COMPLETE" in os.environ:
         from onnxtext.cli.commands.completion import register
 
@@ -94,9 +95,3 @@ def _run(arguments: list[str]) -> int:
             internal_error(error)
         return ERROR_STATUS
     return status if isinstance(status, int) else 0
-
-
-def _handle_bus_errors() -> None:
-    from onnxtext.cli.bus_errors import install_handler
-
-    install_handler()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Handle the signals that end the process."""
+"""Handle the signals that end the process. Importing this module must be fast."""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -21,6 +22,43 @@ def handle_signals() -> None:
     for signal_number in _ending_signals():
         if signal.getsignal(signal_number) != signal.SIG_IGN:
             signal.signal(signal_number, _end)
+
+
+def handle_bus_errors() -> None:
+    """Let SIGBUS, the signal for reading beyond the end of a mapped file, end with a message.
+
+    The handler must be a C function. Python would call a Python handler only after the current
+    bytecode instruction. But this never ends: the kernel repeats the failed read forever.
+    """
+    if _bus_handlers or not hasattr(signal, "SIGBUS"):
+        return
+    import ctypes
+
+    from onnxtext.cli.report import ERROR_STATUS, plain_error
+    from onnxtext.io import files
+
+    def is_shorter(name: str, size: int) -> bool:
+        try:
+            return os.stat(name).st_size < size  # noqa: PTH116 - a signal handler should do little
+        except OSError:
+            return False
+
+    def end(signal_number: int) -> None:
+        try:
+            files.remove_temporary_files()
+            names = [name for name, old in files.mapped.items() if is_shorter(name, old.st_size)]
+            named = ", ".join(names) or "a file"
+            plain_error(f"cannot read {named}: it was truncated while it was being read")
+        finally:
+            os._exit(ERROR_STATUS)
+
+    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(end)
+    _bus_handlers.append(handler)
+    ctypes.CDLL(None).signal(int(signal.SIGBUS), handler)
+
+
+_bus_handlers: list[object] = []
+"""Holds the installed handler, so that it is not garbage-collected."""
 
 
 def restore_signals() -> None:
