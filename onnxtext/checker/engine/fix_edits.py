@@ -247,7 +247,7 @@ def _remove(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRep
 
 
 def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepair | None:
-    from onnxtext.format.fmt_off import OFF, ON
+    from onnxtext.format.lists import OFF, ON
 
     graph = repair.item
     nodes: list[Node] = graph.nodes
