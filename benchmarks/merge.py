@@ -21,7 +21,7 @@ from benchmarks.real import DATA
 from benchmarks.transformer import transformer
 from onnxtext.merger import merge
 from onnxtext.merger.conflict_markers import Markers
-from onnxtext.merger.line_merge import merge_lines
+from onnxtext.merger.texts.text_merge import merge_lines
 
 SEED = 8
 LARGEST = 400_000

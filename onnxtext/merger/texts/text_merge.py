@@ -7,15 +7,18 @@ spelling. If it parses to the merged model, it is the result; otherwise the merg
 
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers, join_versions, whole_conflict
 from onnxtext.merger.followed_changes import certain_changes
-from onnxtext.merger.line_merge import merge_lines
 from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
 from onnxtext.merger.models.model_review import Models, both_defined, review_models
@@ -319,3 +322,36 @@ def _parses(text: str) -> bool:
     except (OnnxTextError, RecursionError):
         return False
     return True
+
+
+_MAX_CONFLICTS = 127
+"""The exit status of `git merge-file` is the number of conflicts, but at most this number."""
+
+
+def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[str, int, bool]:
+    """Merge three texts line by line.
+
+    Returns:
+        (text, number of conflicts, whether git has merged the texts). If git fails, the whole texts
+        become one conflict.
+    """
+    names = markers.labels
+    command = ["git", "merge-file", "-p", "--diff3", f"--marker-size={markers.size}"]
+    command += ["-L", names[1], "-L", names[0], "-L", names[2], "ours", "base", "theirs"]
+    try:
+        with tempfile.TemporaryDirectory(prefix="onnxtext-merge-") as directory:
+            for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+                (Path(directory) / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+            done = subprocess.run(
+                command, cwd=directory, capture_output=True, check=False, env=_environment()
+            )
+    except OSError:
+        done = None
+    if done is None or not 0 <= done.returncode <= _MAX_CONFLICTS:
+        return whole_conflict(base, ours, theirs, markers), 1, False
+    return done.stdout.decode("utf-8", "surrogateescape"), done.returncode, True
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without git's variables, which could select another repository."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
