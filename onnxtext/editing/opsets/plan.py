@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport
 from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.ast.visit import list_graphs, nested_graphs
 from onnxtext.checker.context.checked_model import CheckedModel, operator_key
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.resolved_fields import changed_fields
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.editing.errors import refused_edit_error
+from onnxtext.editing.nodes import remove_declarations
 from onnxtext.editing.opsets.conversion_diagnostics import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
@@ -71,8 +73,6 @@ class ConversionPlan:
         if self._ir_version is not None:
             model.ir_version = self._ir_version
         if self._replaced or self._dropped:
-            from onnxtext.editing.opsets.cleanup import remove_leftovers
-
             remove_leftovers(model, self._replaced, self._dropped)
         return [remark.summary() for remark in self.remarks]
 
@@ -165,8 +165,6 @@ def _accept_constants(plan: ConversionPlan, model: Model) -> None:
     """Drop the obstacles of `Constant` nodes that became attributes and are now unused."""
     if not plan._refused:
         return
-    from onnxtext.editing.opsets.cleanup import names_in_use
-
     nodes = {id(owner): nodes_of_owner for owner, nodes_of_owner in plan._nodes}
     gone = plan._replaced - names_in_use(model, nodes)
     for node, remark in plan._refused:
@@ -296,3 +294,43 @@ class _Conversion:
 
 def _opset_text(domain: str, version: int) -> str:
     return f"version {version} of `{domain}`" if domain else f"opset {version}"
+
+
+def names_in_use(model: Model, converted: Mapping[int, list[Node]]) -> set[str]:
+    """Return the names of values that nodes, outputs, annotations or training bindings use.
+
+    `converted` maps the `id()` of a graph or function to the nodes that replace its nodes.
+    """
+    scopes = list_graphs(model)
+    for nodes in converted.values():
+        for graph in nested_graphs(nodes):
+            scopes += list_graphs(graph)
+    used = {value.name for scope in scopes for value in scope.outputs}
+    for scope in scopes:
+        for node in converted.get(id(scope), scope.nodes):
+            used.update(node.inputs)
+        for annotation in scope.quantization if isinstance(scope, Graph) else ():
+            used.update([annotation.tensor_name, *[name for _, name in annotation.entries]])
+    for training in model.training:
+        for bindings in (training.initialization_binding, training.update_binding):
+            used.update([name for pair in bindings for name in pair])
+    return used
+
+
+def remove_leftovers(model: Model, replaced: set[str], dropped: set[tuple[int, str]]) -> None:
+    """Remove unused constants that became attributes, and declared types of dropped outputs.
+
+    `replaced` has the names of the constants; `dropped` has (`id()` of the graph, name) of each
+    output (see `ModelFacts`).
+    """
+    gone = replaced - names_in_use(model, {})
+    for scope in list_graphs(model):
+        unused = [n for n in scope.nodes if n.op_type == "Constant" and set(n.outputs) <= gone]
+        if unused and gone:
+            chosen = {id(node) for node in unused if node.outputs}
+            scope.nodes = [node for node in scope.nodes if id(node) not in chosen]
+        if isinstance(scope, Graph):
+            removed = gone | {name for owner, name in dropped if owner == id(scope)}
+            removed -= {value.name for value in scope.inputs}
+            scope.values = [v for v in scope.values if v.data is None or v.name not in removed]
+            remove_declarations(scope, removed)
