@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from onnxtext.lsp.features.other_versions import other_text
+from onnxtext.lsp.features.graph_requests import other_text
 from onnxtext.lsp.server.protocol import RequestError
 
 

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.files import read_input, write_atomically
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics as convert_diagnostics
+from onnxtext.lsp.index.document import path_of
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Source
 

@@ -21,10 +21,9 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.module_groups import parse_id
 from onnxtext.lsp.graph.stubs import formal_name, shorten
-from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.document import Document, path_of
 from onnxtext.lsp.index.operators import documentation, value_text
 from onnxtext.lsp.index.tensor_statistics import statistics
-from onnxtext.lsp.index.uri_paths import path_of
 from onnxtext.plurals import count_noun
 
 _MAX_ROWS = 64

@@ -25,8 +25,7 @@ from onnxtext import __version__
 from onnxtext.checker.engine.dangling_entries import join_findings, only_dangling
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
-from onnxtext.lsp.index.document import MAX_CHARACTERS, Document, DocumentVersion
-from onnxtext.lsp.index.uri_paths import path_of
+from onnxtext.lsp.index.document import MAX_CHARACTERS, Document, DocumentVersion, path_of
 from onnxtext.lsp.server.check_document import Analysis
 from onnxtext.lsp.server.check_process import CheckJob, WorkerError
 from onnxtext.lsp.server.check_scheduler import DELAY, Checker
