@@ -13,14 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onnxtext.git.filter_process import serve
-from onnxtext.git.pktline import (
+from onnxtext.git.filter_process import (
     MAX_PACKET_BYTES,
     PacketError,
     read_list,
     read_packet,
+    serve,
     write_content,
-    write_flush,
     write_lines,
 )
 from tests.git.repository import STORED, binary, environment
@@ -30,7 +29,7 @@ from tests.git.repository import STORED, binary, environment
 def test_content_round_trips(data: bytes, times: int) -> None:
     stream = io.BytesIO()
     write_content(stream, data * times)
-    write_flush(stream)
+    write_lines(stream)
     stream.seek(0)
     assert b"".join(read_list(stream)) == data * times
     assert stream.read() == b""
@@ -43,7 +42,7 @@ def test_content_round_trips(data: bytes, times: int) -> None:
 def test_packets_have_the_maximum_size_of_git(size: int) -> None:
     stream = io.BytesIO()
     write_content(stream, b"x" * size)
-    write_flush(stream)
+    write_lines(stream)
     stream.seek(0)
     packets = list(read_list(stream))
     assert [len(packet) for packet in packets[:-1]] == [MAX_PACKET_BYTES] * (len(packets) - 1)
@@ -95,7 +94,7 @@ class Session:
     def ask(self, command: str, content: bytes, name: str = "m.onnx") -> tuple[list[str], bytes]:
         write_lines(self.to, f"command={command}", f"pathname={name}", "ref=refs/heads/main")
         write_content(self.to, content)
-        write_flush(self.to)
+        write_lines(self.to)
         self.to.flush()
         status = self.lines()
         if status != ["status=success"]:
@@ -191,7 +190,7 @@ def test_a_lack_of_memory_leaves_the_stream_in_step(monkeypatch: pytest.MonkeyPa
     for name in ("a.onnx", "b.onnx"):
         write_lines(request, "command=clean", f"pathname={name}")
         write_content(request, bytes(MAX_PACKET_BYTES + 1))
-        write_flush(request)
+        write_lines(request)
     request.seek(0)
     monkeypatch.setattr("tempfile.SpooledTemporaryFile", lambda size: Full())
     serve(request, answer, limit=lambda: 0, warn=lambda name, why: warned.append(name))
@@ -205,7 +204,7 @@ def test_a_stream_that_ends_within_a_request_is_an_error() -> None:
     greeted = stream.tell()
     write_lines(stream, "command=clean", "pathname=m.onnx")
     write_content(stream, b"no model")
-    write_flush(stream)
+    write_lines(stream)
     whole = stream.getvalue()
     for end in range(len(whole) + 1):
         source, target = io.BytesIO(whole[:end]), io.BytesIO()

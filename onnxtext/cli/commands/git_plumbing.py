@@ -63,8 +63,7 @@ def filter_process(max_size: int | None) -> int:
 
     This is `filter.onnxtext.process`: git starts it once, instead of once for each file.
     """
-    from onnxtext.git.filter_process import serve
-    from onnxtext.git.pktline import PacketError
+    from onnxtext.git.filter_process import PacketError, serve
 
     limit = cache(lambda: _limit(max_size))
     try:
