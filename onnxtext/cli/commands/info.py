@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_file
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.plurals import count_noun
+from onnxtext.plurals import count_noun, size_text
 
 if TYPE_CHECKING:
     from onnxtext.info import InterfaceValue, ModelSummary, TensorTotals

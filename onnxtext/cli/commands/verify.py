@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.command_errors import check_inputs
-from onnxtext.cli.format_sizes import size_text
 from onnxtext.cli.named_files import InputFile, files_below, is_directory
 from onnxtext.cli.options import MODEL, reporting_options
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.results import Results
 from onnxtext.cli.streams import read_file
+from onnxtext.plurals import size_text
 
 if TYPE_CHECKING:
     from onnxtext.verifier import Verdict
