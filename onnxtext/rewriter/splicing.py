@@ -17,8 +17,6 @@ from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, print_type
 from onnxtext.rewriter.item_edits import ItemEdits, Printed
-from onnxtext.rewriter.item_pairs import renamed_names
-from onnxtext.rewriter.model_edits import edit_sections
 from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
 from onnxtext.source import Source, line_start
 from onnxtext.syntax.span_map import map_spans
@@ -26,29 +24,13 @@ from onnxtext.syntax.span_map import map_spans
 _COMMENT_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?\n")
 
 
-def splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
-    """Return a text with the edits of nodes, values and sections.
+@dataclass
+class Splicing:
+    """Adds the edits of nodes and values to `edits`.
 
     Other edits, such as new values or another order of nodes, have no effect. If `in_parts` is
     True, only the changed parts of long statements (those on several lines or with a nested graph)
     are replaced. Then the result may not parse, and the caller must check it.
-    """
-    edits, renamed = TextEdits(source.text), renamed_names(old, new)
-    edit_sections(edits, old, new, renamed)
-    splicing = _Splice(source, edits, renamed, in_parts)
-    befores: list[Graph | Function] = [old.graph, *old.functions]
-    owners: list[Graph | Function] = [*new.functions, new.graph]
-    afters = {owner.at: owner for owner in owners}
-    for before in befores:
-        after = afters.get(before.at)
-        if after is not None:
-            splicing.graph(before, after, STEP)
-    return edits.apply()
-
-
-@dataclass
-class _Splice:
-    """Collects the edits of graphs and functions.
 
     Attributes:
         source: the text.
@@ -62,6 +44,14 @@ class _Splice:
     renamed: Mapping[str, str | None]
     in_parts: bool
     _printer: GraphPrinter = field(default_factory=graph_printer)
+
+    def model(self, before: Model, after: Model) -> None:
+        """Write the changes of the main graph and of the functions."""
+        owners: list[Graph | Function] = [*after.functions, after.graph]
+        by_position = {owner.at: owner for owner in owners}
+        for old in (before.graph, *before.functions):
+            if (new := by_position.get(old.at)) is not None:
+                self.graph(old, new, STEP)
 
     def graph(self, before: Graph | Function, after: Graph | Function, indent: str) -> None:
         """Write the changes of a graph or function; `indent` is its statements' indentation."""
