@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute, RawData, Tensor, TypedData
 from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.isolation.inference_client import Answers
+from onnxtext.checker.rules import dimension_conflicts
 from onnxtext.editing.errors import refused_edit_error, unknown_name_error
-from onnxtext.editing.fix_constant_shapes import fix_one
-from onnxtext.editing.infer_from_inputs import Shape, infer_shapes, with_value
+from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
 from onnxtext.editing.set_shapes import follow_inference, put_shape
-from onnxtext.editing.symbolic_obstacles import size_obstacles
+from onnxtext.editing.symbolic_obstacles import restrictions, size_obstacles, trial_failures
 from onnxtext.plurals import count_noun
 
 _MAX_FIXES = 500
@@ -108,3 +112,144 @@ def _wanted(
         raise refused_edit_error(f"the dimensions have different sizes: {listed}")
     (size,) = sizes
     return shapes, size if isinstance(size, int) else None
+
+
+@dataclass
+class ShapeElementChange:
+    """A change of one element of a constant shape.
+
+    Attributes:
+        title: a sentence for the user about the change.
+        undo: a function that reverts the change.
+    """
+
+    title: str
+    undo: Callable[[], None]
+
+
+def fix_one(
+    model: Model, inferred: InferredShapes, symbol: str, old: int, answers: Answers
+) -> ShapeElementChange | None:
+    """Change one element of a constant shape that allows only the old size of a dimension.
+
+    Args:
+        model: the edited model; changed in place.
+        inferred: the shapes inferred for the model.
+        symbol: the name of the dimension that was made symbolic.
+        old: the old size of the dimension.
+        answers: a cache of results of onnx's inference; new results are added.
+
+    Returns:
+        The change. None if no change is needed, or if no element can be changed.
+    """
+    for finding in dimension_conflicts.check(inferred.subject):
+        if finding.subject is None or finding.subject.name != symbol:
+            continue
+        repair = finding.repair
+        place = finding.places[-1]
+        if repair is not None and repair.kind == "respell" and place.part[-2:-1] == ("element",):
+            user = finding.places[0].item
+            fixed = _set(inferred, repair.item, int(place.part[-1]), int(repair.argument[1]), user)
+            if fixed is not None:
+                return fixed
+    if any(restrictions(inferred, symbol)) or any(trial_failures(model, symbol, old, answers)):
+        return _fix_reshape(inferred, symbol, old)
+    return None
+
+
+def _fix_reshape(inferred: InferredShapes, symbol: str, old: int) -> ShapeElementChange | None:
+    """Replace the old size by 0 in the constant shape of a `Reshape`; 0 copies the input's size.
+
+    Only the first suitable `Reshape` is changed: its constant shape has the old size at the index
+    of the symbolic dimension in the input. Return None if no `Reshape` is changed.
+    """
+    main = inferred.subject.main
+    views = inferred.inference.visits.get(id(main), ())
+    if main is None or not views:
+        return None
+    for node in main.nodes:
+        if node.op_type != "Reshape" or node.domain or len(node.inputs) != 2:
+            continue
+        if any(attribute.name == "allowzero" and attribute.value for attribute in node.attributes):
+            continue  # with `allowzero`, 0 does not copy the size
+        shape = inferred.shapes.get((0, node.inputs[0]))
+        value = views[0].value(node.inputs[1])
+        target = value.numbers() if value is not None else None
+        for index, size in enumerate(target or ()):
+            if size == old and shape is not None and shape[index : index + 1] == (symbol,):
+                if node.inputs[1] not in main.position:
+                    return None
+                return _set(inferred, main.definition(node.inputs[1])[0], index, 0, node)
+    return None
+
+
+def _set(
+    inferred: InferredShapes, item: Any, index: int, number: int, user: Any
+) -> ShapeElementChange | None:
+    """Set the element `index` of a constant shape to `number`.
+
+    `item` is the initializer or the `Constant` node that stores the shape.
+
+    Return the change; None if the shape is not stored as a list of int64 elements, or has other
+    users than the node `user`.
+    """
+    original = inferred.original(item)
+    name = original.name if isinstance(original, ValueInfo) else next(iter(original.outputs), "")
+    if _has_other_users(inferred, name, user):
+        return None
+    title = f"element {index} of `{name}`, the shape given to `{user.op_type}`, is {number} now"
+    if isinstance(original, ValueInfo):
+        before = original.data
+        type = _changed(original.type, before, index, number)
+        if type is None:
+            return None
+        original.data = type
+        return ShapeElementChange(title, lambda: setattr(original, "data", before))
+    attributes = original.attributes
+    if original.op_type != "Constant" or len(attributes) != 1:
+        return None
+    attribute = _changed_attribute(attributes[0], index, number)
+    if attribute is None:
+        return None
+    original.attributes = (attribute,)
+    if item is not original:
+        item.attributes = original.attributes
+    return ShapeElementChange(title, lambda: setattr(original, "attributes", attributes))
+
+
+def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
+    """Whether a value is used except as one input of `user`; a graph output is a use, too."""
+    for scope in inferred.subject.scopes:
+        if any(value.name == name for value in scope.outputs):
+            return True
+        for node in scope.nodes:
+            if node.inputs.count(name) > (node is user):
+                return True
+    return False
+
+
+def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:
+    """Replace an element in a copy of an int64 attribute; return None if this is not possible."""
+    value = attribute.value
+    if isinstance(value, Tensor):
+        data = _changed(value.type, value.data, index, size)
+        return None if data is None else replace(attribute, value=replace(value, data=data))
+    if isinstance(value, tuple) and attribute.name == "value_ints" and index < len(value):
+        items: Any = (*value[:index], size, *value[index + 1 :])
+        return replace(attribute, value=items)
+    return None
+
+
+def _changed(type: Any, data: Any, index: int, size: int) -> RawData | TypedData | None:
+    """Replace an element in a copy of an int64 tensor's data; return None for other data."""
+    if not isinstance(type, TensorType) or type.element != "int64":
+        return None
+    if isinstance(data, RawData):
+        return RawData(_with_element(bytes(data.data), index, size))
+    if isinstance(data, TypedData):
+        return TypedData(_with_element(data.entries, index, size))
+    return None
+
+
+def _with_element(stored: bytes, index: int, size: int) -> bytes:
+    return stored[: 8 * index] + struct.pack("<q", size) + stored[8 * index + 8 :]
