@@ -113,10 +113,6 @@ class Collector:
         count, first = self._stored.get(key, (0, path))
         self._stored[key] = count + 1, first
 
-    def record_renamed(self, rename: Rename) -> None:
-        """Add a rename."""
-        self.renames.append(rename)
-
     def note(self, text: str) -> None:
         """Add a sentence about a part of the models that was not compared."""
         self.notes[text] = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.model import Graph, Node, ValueInfo
@@ -37,10 +38,7 @@ class GraphComparer:
         self._new = new
         self._sides = old, new
         self.values = ValueComparer(old, new, out)
-        self._nodes = NodeComparer(self.values, self._nested)
-
-    def _nested(self, old: Graph, new: Graph, old_path: str, new_path: str, names: NameMap) -> None:
-        self.graphs(old, new, old_path, new_path, names, nested=True)
+        self._nodes = NodeComparer(self.values, partial(self.graphs, nested=True))
 
     def graphs(
         self, old: Graph, new: Graph, old_path: str, new_path: str, outer: NameMap | None, *,
@@ -136,9 +134,9 @@ class GraphComparer:
         elif old.name == new.name:
             return
         elif match.new.path == "graph":  # the names belong to the interface of the model
-            self.out.record_renamed(Rename(kind, match.new.path, old.name, new.name, "model"))
+            self.out.renames.append(Rename(kind, match.new.path, old.name, new.name, "model"))
         elif kind == "input":
-            self.out.record_renamed(Rename("value", match.new.path, old.name, new.name))
+            self.out.renames.append(Rename("value", match.new.path, old.name, new.name))
 
     def _matched_pairs(
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
@@ -214,7 +212,7 @@ class GraphComparer:
             before, after = old[old_index], new[new_index]
             if before.name != after.name:
                 rename = Rename("initializer", match.new.path, before.name, after.name)
-                self.out.record_renamed(rename)
+                self.out.renames.append(rename)
             changes = differences(old_index, new_index)
             if was_moved:
                 changes.append(FieldChange.moved("", old_index, new_index))
@@ -238,7 +236,7 @@ class GraphComparer:
             before, after = match.old.nodes[old_index].outputs, match.new.nodes[new_index].outputs
             for name, named in zip(before, after, strict=False):
                 if name != named and name and named and (name, named) not in reported:
-                    self.out.record_renamed(Rename("value", match.new.path, name, named))
+                    self.out.renames.append(Rename("value", match.new.path, name, named))
 
     def _node_list(self, match: GraphMatch) -> None:
         old, new, names = match.old, match.new, match.names

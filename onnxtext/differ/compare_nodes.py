@@ -22,7 +22,7 @@ from onnxtext.differ.statement_text import attribute_statement, node_headline
 from onnxtext.printer.quoting import value_name
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 
-CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], None]
+CompareGraphs = Callable[[Graph, Graph, str, str, NameMap], object]
 """Compares two graphs in attributes.
 
 The arguments are the old and the new graph, their paths, and the name map of the outer graphs.
@@ -81,7 +81,7 @@ class NodeComparer:
         if label is not None:
             changes.remove(label)
             if old[0].name and new[0].name:
-                self._out.record_renamed(Rename("node", graph_path, old[0].name, new[0].name))
+                self._out.renames.append(Rename("node", graph_path, old[0].name, new[0].name))
             else:
                 changes.append(replace(label, category="names"))
         return changes
