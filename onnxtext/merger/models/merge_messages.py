@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from onnxtext.ast.byte_strings import to_text
@@ -197,11 +198,11 @@ class ModelMerger:
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
         """Match the items of three lists, merge each match, and order the results."""
-        key = _memoize(repeated.key)
+        key = cache(repeated.key)
         rules = MatchRules(
             lambda item: item,
             key,
-            tuple(map(_memoize, repeated.rename_keys)),
+            tuple(map(cache, repeated.rename_keys)),
             repeated.replacement_key,
             NODE_RULES if repeated.is_node else None,
         )
@@ -292,18 +293,6 @@ def _versions(matched_item: MatchedItem, items: Sequence[list[bytes]]) -> list[b
         None if index == ABSENT else listed[index]
         for index, listed in zip(places, items, strict=True)
     ]
-
-
-def _memoize(key: Any) -> Any:
-    """Wrap a key function so that it computes the key of each item once."""
-    keys: dict[bytes, Hashable] = {}
-
-    def read(item: bytes) -> Hashable:
-        if item not in keys:
-            keys[item] = key(item)
-        return keys[item]
-
-    return read
 
 
 def _three_way(base: Any, ours: Any, theirs: Any) -> Resolved | None:

@@ -46,7 +46,6 @@ class MergedItem:
             a syntax error.
         forced: whether the item is a conflict only because of a semantic conflict, such as an
             undefined name.
-        dropped: whether the item is a blob that the merge does not need.
     """
 
     lead: str
@@ -55,7 +54,6 @@ class MergedItem:
     versions: tuple[Item | None, Item | None, Item | None]
     conflict: bool = False
     forced: bool = False
-    dropped: bool = False
 
     @property
     def origin(self) -> str:

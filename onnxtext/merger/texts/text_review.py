@@ -274,11 +274,9 @@ def _drop_unneeded_blobs(listed: MergedList) -> None:
         return
     used = set(BLOB.findall(write(listed, Markers()).text()))
     lengths = {len(digest) for digest in used}
-    for _, merged_item in doubtful:
+    for owner, merged_item in doubtful:
         item = merged_item.versions[1] or merged_item.versions[2]
         assert item is not None
         digest = item.part.token_texts()[0].strip('"')
         if not any(digest[:length] in used for length in lengths):
-            merged_item.dropped = True
-    for owner in {id(owner): owner for owner, _ in doubtful}.values():
-        owner.items = [merged_item for merged_item in owner.items if not merged_item.dropped]
+            owner.items.remove(merged_item)
