@@ -188,7 +188,7 @@ class ItemEdits:
                 self.items(mine, before, others, commas=commas)
                 return
             closing = ours.end - len(mine.closing)
-            self.edits.replace(closing, closing, _list_content(others))
+            self.edits.replace(closing, closing, source_text([item.part for item in others.items]))
             return
         children = [part.children() for part in versions if not construct_rules.punctuation(part)]
         if is_same:
@@ -315,12 +315,6 @@ def _entries(block: TextPart | None) -> dict[Hashable, str]:
         if value is not None:
             result[key_of(item.part)] = value.text
     return result
-
-
-def _list_content(listed: ListItems) -> str:
-    """Return the text of a list from its first to its last item."""
-    first, last = listed.items[0].part, listed.items[-1].part
-    return first.source[first.start : last.end]
 
 
 def _head(part: TextPart) -> str:
