@@ -47,9 +47,10 @@ class Splicing:
 
     def model(self, before: Model, after: Model) -> None:
         """Write the changes of the main graph and of the functions."""
-        owners: list[Graph | Function] = [*after.functions, after.graph]
-        by_position = {owner.at: owner for owner in owners}
-        for old in (before.graph, *before.functions):
+        olds: list[Graph | Function] = [before.graph, *before.functions]
+        news: list[Graph | Function] = [*after.functions, after.graph]
+        by_position = {owner.at: owner for owner in news}
+        for old in olds:
             if (new := by_position.get(old.at)) is not None:
                 self.graph(old, new, STEP)
 
