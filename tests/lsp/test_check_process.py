@@ -20,8 +20,8 @@ import pytest
 import onnxtext
 from onnxtext.io import files
 from onnxtext.lsp.server import check_process
-from onnxtext.lsp.server.check_document import Analysis, analyze
-from onnxtext.lsp.server.check_process import CheckJob, WorkerError, pack, read_message
+from onnxtext.lsp.server.check_document import Analysis, WorkerError, analyze
+from onnxtext.lsp.server.check_process import CheckJob, pack, read_message
 from onnxtext.lsp.server.check_scheduler import Checker
 from tests.lsp.documents import EXAMPLES, example, large
 
@@ -137,6 +137,17 @@ async def test_a_process_that_dies_is_replaced() -> None:
         checker.submit("a", 3, CheckJob(BAD, "a", None), 0)
         _, number, result = await collected.next()
         assert number == 3
+        assert isinstance(result, Analysis)
+
+
+async def test_an_internal_error_is_reported() -> None:
+    async with checking() as (checker, collected):
+        checker.submit("a", 1, CheckJob(None, "a", None), 0)  # type: ignore[arg-type]
+        _, _, result = await collected.next()
+        assert isinstance(result, WorkerError)
+        assert "Traceback" in result.message
+        checker.submit("a", 2, CheckJob(BAD, "a", None), 0)
+        _, _, result = await collected.next()
         assert isinstance(result, Analysis)
 
 

@@ -41,6 +41,16 @@ class Analysis:
     values: dict[int, dict[str, SmallTensor]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerError:
+    """A check that has failed, such as after an internal error or a timeout; for the log.
+
+    The server could not unpickle a class of `check_process`, which runs as `__main__`.
+    """
+
+    message: str
+
+
 def analyze(
     text: str,
     name: str,

@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO
 
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.io import files
-from onnxtext.lsp.server.check_document import Analysis, Report, analyze
+from onnxtext.lsp.server.check_document import Analysis, Report, WorkerError, analyze
 
 _HEAD = 8
 
@@ -33,13 +33,6 @@ class CheckJob:
     text: str
     name: str
     base_dir: Path | None
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerError:
-    """A check that has failed, such as after an internal error or a timeout; for the log."""
-
-    message: str
 
 
 def pack(message: object) -> bytes:

@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.lsp.server.check_document import Analysis
-from onnxtext.lsp.server.check_process import CheckJob, WorkerError, pack, read_message
+from onnxtext.lsp.server.check_document import Analysis, WorkerError
+from onnxtext.lsp.server.check_process import CheckJob, pack, read_message
 
 DELAY = 0.2
 """Seconds without a change before a document is checked."""

@@ -26,8 +26,8 @@ from onnxtext.checker.engine.dangling_entries import join_findings, only_danglin
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.features.diagnostics import to_lsp_diagnostics
 from onnxtext.lsp.index.document import MAX_CHARACTERS, Document, DocumentVersion, path_of
-from onnxtext.lsp.server.check_document import Analysis
-from onnxtext.lsp.server.check_process import CheckJob, WorkerError
+from onnxtext.lsp.server.check_document import Analysis, WorkerError
+from onnxtext.lsp.server.check_process import CheckJob
 from onnxtext.lsp.server.check_scheduler import DELAY, Checker
 from onnxtext.lsp.server.protocol import Protocol
 from onnxtext.lsp.server.stdio import PipeReader, PipeWriter
