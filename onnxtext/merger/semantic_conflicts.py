@@ -7,7 +7,9 @@ The findings have no help, because a merge shows only their messages.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from onnxtext.ast.model import Model
@@ -35,6 +37,8 @@ from onnxtext.merger.rebound_uses import describe_node, find_rebound_uses
 _CALLS = "function-deleted"
 _SIGNATURES = ("function-call-arity", "function-call-attribute", "attribute-ref-unknown")
 _BINDING = "training-binding-value"
+Resources = Mapping[str, bytes | memoryview]
+NO_RESOURCES: Resources = MappingProxyType({})
 
 
 class _Subject(CheckedModel):
@@ -67,12 +71,21 @@ def issues_of(sides: Sequence[Model]) -> set[tuple[str, str]]:
     }
 
 
-def find_new_errors(model: Model, sides: Sequence[Model]) -> list[Finding]:
+def find_new_errors(
+    model: Model, sides: Sequence[Model], resources: Resources = NO_RESOURCES
+) -> list[Finding]:
     """Return the errors that the checker finds in a merge, but in no side.
+
+    `resources` are the blobs that the models do not contain, by digest.
 
     An error of a side may have another message in the merge. So for each error that a side has and
     the merge lacks, one new error with the same code is left out.
     """
+    if resources:
+        model, *sides = [
+            replace(version, resources={**resources, **version.resources})
+            for version in (model, *sides)
+        ]
     found = _errors_in(model)
     if not found:
         return []

@@ -252,3 +252,20 @@ def test_a_description_of_a_renamed_output_is_a_conflict() -> None:
     assert both(base, ours, theirs) is None
     about = 'g (float[1] x) => (float[1] y) {}\nquantization { y: ["SCALE_TENSOR": "x"] }'
     assert both(base, ours, about) is None
+
+
+def test_an_error_about_weights_is_a_conflict_of_binary_models_too() -> None:
+    """The rule for ranks needs the lengths of the lists, which are blobs."""
+
+    def model(value: str, shape: str) -> bytes:
+        numbers = ", ".join([f"{index}.5" for index in range(200)])
+        return onnxtext.to_binary(
+            f'<onnxtext: 1, ir_version: 8, opset_import: [15, "ai.onnx.ml": 1]> '
+            f"g (float[1, 100] x, float{shape} z) => (label, s) {{\n"
+            f"label, s = ai.onnx.ml.LinearClassifier <coefficients: floats = [{numbers}], "
+            f"intercepts = [0.5, 1.5], classlabels_ints = [1, 2]> ({value}) }}"
+        )
+
+    versions = model("x", "[1, 100]"), model("z", "[1, 100]"), model("x", "[1, 100, 7]")
+    assert merge(*versions).conflicts
+    assert merge(*[onnxtext.from_binary(data).encode() for data in versions]).conflicts

@@ -67,7 +67,7 @@ def review_models(
     if not new:
         model = lift(resolved[0], marks, sides)
         owners = _owners(model, resolved[0])
-        marked = find_new_errors(model, sides)
+        marked = find_new_errors(model, sides, marks.resources)
     names = both_defined(resolved[0], ours, theirs)
     if marked or names:
         notes += [

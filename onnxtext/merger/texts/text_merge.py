@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from onnxtext.ast.model import Model
 from onnxtext.diagnostics import OnnxTextError
@@ -23,6 +22,7 @@ from onnxtext.merger.models.canonical_models import DataMarks, lift, lower_all
 from onnxtext.merger.models.merge_messages import ModelMerger
 from onnxtext.merger.models.model_review import Models, both_defined, review_models
 from onnxtext.merger.renames import dimension_notes, find_renames
+from onnxtext.merger.semantic_conflicts import NO_RESOURCES, Resources
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import add_comments
@@ -43,7 +43,6 @@ from onnxtext.syntax.parse import parse_model
 
 Merged = tuple[str, int, list[str]]
 """A text, its number of conflicts, and warnings for the user."""
-_NONE: Mapping[str, bytes | memoryview] = MappingProxyType({})
 
 
 def merge_texts(
@@ -51,7 +50,7 @@ def merge_texts(
     ours: str,
     theirs: str,
     markers: Markers,
-    resources: Mapping[str, bytes | memoryview] = _NONE,
+    resources: Resources = NO_RESOURCES,
 ) -> Merged:
     """Merge three texts: as models if they are valid, otherwise line by line.
 
@@ -90,7 +89,7 @@ def _merge_statements(
     written: Sequence[str],
     models: Sequence[Model],
     markers: Markers,
-    resources: Mapping[str, bytes | memoryview],
+    resources: Resources,
     *,
     follows: bool = True,
 ) -> Merged:
@@ -111,7 +110,7 @@ def _merge_statements(
     try:
         versions, encodings = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
-        proposal = propose_merge(texts, models, markers, notes, ItemOrders())
+        proposal = propose_merge(texts, models, markers, notes, ItemOrders(), resources)
         notes.append(f"the merged text was not verified against the merged model: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
     if before:
@@ -133,7 +132,7 @@ def _merge_statements(
     return text, conflicts, _limit_notes(list(dict.fromkeys(notes)))
 
 
-def _merge_followed(merge: _Merge, resources: Mapping[str, bytes | memoryview]) -> Merged | None:
+def _merge_followed(merge: _Merge, resources: Resources) -> Merged | None:
     """Apply the `certain_changes` of each side to the other versions; merge the results.
 
     Return None if there are no certain changes.
@@ -191,7 +190,9 @@ class _Merge:
         merger, resolved = self._merger, self._resolved
         notes: list[str] = []
         try:
-            proposal = propose_merge(self.texts, self.models, self.markers, notes, self._orders)
+            proposal = propose_merge(
+                self.texts, self.models, self.markers, notes, self._orders, self.known.resources
+            )
         except (MergeConflict, Unmergeable):
             proposal = None
         if (

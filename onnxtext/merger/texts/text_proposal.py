@@ -11,6 +11,7 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.followed_changes import Changes
 from onnxtext.merger.renames import find_renames
+from onnxtext.merger.semantic_conflicts import NO_RESOURCES, Resources
 from onnxtext.merger.texts.construct_rules import MergeConflict
 from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.lazy_read import read_model
@@ -61,8 +62,11 @@ def propose_merge(
     markers: Markers,
     notes: list[str],
     orders: ItemOrders,
+    resources: Resources = NO_RESOURCES,
 ) -> Proposal:
     """Merge texts statement by statement; `notes` receives warnings for the user.
+
+    `resources` are the blobs that the texts do not contain, by digest.
 
     Raises:
         MergeConflict: no markers fit around a conflict.
@@ -76,7 +80,7 @@ def propose_merge(
         merger = Merger(orders, find_renames(models), split_all=split_all)
         listed = merger.model(*read)
         try:
-            plain = review(listed, models, merger.notes, split_all=split_all)
+            plain = review(listed, models, merger.notes, split_all=split_all, resources=resources)
             break
         except NeedsFullSplit:
             continue

@@ -18,6 +18,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.semantic_conflicts import (
+    Resources,
     find_conflicts,
     find_new_errors,
     finding_key,
@@ -69,13 +70,19 @@ class ReviewedMerge:
 
 
 def review(
-    listed: MergedList, versions: Sequence[Model], notes: list[str], *, split_all: bool
+    listed: MergedList,
+    versions: Sequence[Model],
+    notes: list[str],
+    *,
+    split_all: bool,
+    resources: Resources,
 ) -> ReviewedMerge:
     """Drop unneeded blobs of a merge, mark its semantic conflicts, and sort its nodes.
 
     `listed` is changed in place, and `notes` receives warnings for the user. `versions` are the
     trees of the base, if there is one, of ours and of theirs. `split_all`: whether the merge was
-    made with `Merger.split_all`.
+    made with `Merger.split_all`. `resources` are the blobs that the texts do not contain, by
+    digest.
 
     Raises:
         Unmergeable: the merged text does not parse.
@@ -100,7 +107,7 @@ def review(
             known = issues_of(sides)
         new = [item for item in findings if finding_key(item) not in (known or ())]
         if not new:
-            errors = find_new_errors(model, sides)
+            errors = find_new_errors(model, sides, resources)
             for finding in errors:
                 _mark(finding, places, notes)
             return ReviewedMerge(text, model, not errors)
