@@ -834,6 +834,35 @@ def test_messages_name_attributes_only_if_the_node_has_some(node: str, parts: st
     assert finding.message.startswith(f"the {parts} of `{node.split()[2]}` do not fit: ")
 
 
+@pytest.mark.parametrize(
+    ("node", "cause"),
+    [
+        (
+            "float[2, 3] y = Reshape (x, s)",
+            "the number of elements of `x` is 6, but the number of elements of the new shape is 8",
+        ),
+        (
+            "float[1, 2, 3] y = Conv <kernel_shape = [3]> (c, k)",
+            "dimension 2 of `k` is 2, but entry 0 of `kernel_shape` is 3",
+        ),
+    ],
+)
+@pytest.mark.parametrize("listed", [False, True])
+def test_inputs_that_do_not_fit_are_found_despite_a_declared_output(
+    node: str, cause: str, listed: bool
+) -> None:
+    declared, _, rest = node.partition("] ")
+    values = "int64[2] s = {4, 2},\nfloat[2, 4, 2] k = [0, ...],"
+    source = text(
+        f"{rest if listed else node}\nz = Identity (y)",
+        inputs="float[2, 3] x, float[1, 4, 3] c",
+        outputs=f"{declared}] z",
+        values=values + f"\n{declared}] y," * listed,
+    )
+    (finding,) = errors(onnxtext.check(source))
+    assert finding.message.endswith(f" do not fit: {cause}")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "section",

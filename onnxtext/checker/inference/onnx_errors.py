@@ -40,6 +40,12 @@ def wrong_items(subject: CheckedModel) -> set[int]:
     return {id(finding.places[0].item) for finding in errors_of(subject)}
 
 
+def declares_other_output(finding: Finding) -> bool:
+    """Whether a finding is that the computed type of a node's output differs from a declaration."""
+    kind = finding.places[0].part[:1]
+    return finding.code == "shape-mismatch" and kind in (("outputs",), ("output_types",))
+
+
 def untyped_values(subject: CheckedModel) -> set[int]:
     """Return the `id()` of each value whose declared type is probably the cause of an error.
 

@@ -20,6 +20,7 @@ from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.explain_shape_errors import mismatch_message
+from onnxtext.checker.inference.onnx_errors import declares_other_output
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents, symbol_plus, text
 from onnxtext.checker.inference.symbolic.sizes.size_equations import (
     PassedShape,
@@ -49,7 +50,16 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     passed: set[int] = set()
     earlier = [item for item in subject.found if item.code == "shape-mismatch"]
     reported = {id(item.places[0].item) for item in earlier}  # calls and nodes with bodies
-    for wrong in shapes.sizes.mismatches:
+    mismatches = shapes.sizes.mismatches
+    rejected = [item for item in mismatches if isinstance(item, ShapeMismatch)]
+    causes = {id(item.node) for item in rejected if item.certain and not conflicts}
+    # Inputs that do not fit are also the cause of wrong output shapes.
+    subject.found[:] = [
+        item
+        for item in subject.found
+        if id(item.places[0].item) not in causes or not declares_other_output(item)
+    ]
+    for wrong in mismatches:
         if isinstance(wrong, ShapeMismatch):
             yield _mismatch(wrong, certain=wrong.certain and not conflicts)
         elif isinstance(wrong, PassedShape):

@@ -21,7 +21,12 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import never_runs
 from onnxtext.checker.inference.environment import ValueEnvironment, known_values
-from onnxtext.checker.inference.onnx_errors import untyped_values, wrong_items
+from onnxtext.checker.inference.onnx_errors import (
+    declares_other_output,
+    errors_of,
+    untyped_values,
+    wrong_items,
+)
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicShape
 from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
@@ -78,6 +83,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self._instances = 0
         # Nodes with errors get no further findings, except calls and nodes with bodies.
         self._wrong, self._untyped = wrong_items(subject), untyped_values(subject)
+        errors = [item for item in errors_of(subject) if not declares_other_output(item)]
+        self._misdeclared = self._wrong - {id(item.places[0].item) for item in errors}
 
     # ---- Scopes -----------------------------------------------------------------------------
 
@@ -236,6 +243,9 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
             shapes, contents = self._call(target, tuple(inputs), tuple(values), sizes)
             return unify_shapes(node, declared_shapes, shapes, sizes), contents
         if id(node) in self._wrong:
+            if id(node) in self._misdeclared:  # inputs that do not fit may be the cause
+                unknown: list[SymbolicShape] = [None] * len(declared_shapes)
+                operator_step(node, target, unknown, inputs, values, sizes)
             return tuple(declared_shapes), ()
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
