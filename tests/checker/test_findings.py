@@ -863,6 +863,21 @@ def test_inputs_that_do_not_fit_are_found_despite_a_declared_output(
     assert finding.message.endswith(f" do not fit: {cause}")
 
 
+@pytest.mark.parametrize(
+    ("domain", "help"),
+    [
+        ("ml", "write `ai.onnx.ml` instead, or add "),
+        ("ai.onnx.mk", "write `ai.onnx.ml` instead, or add "),
+        ("mine", "add "),
+        ("com.microsoft", "add "),
+    ],
+)
+def test_an_imported_domain_is_suggested_for_a_similar_one(domain: str, help: str) -> None:
+    nodes = f"a = ai.onnx.ml.Binarizer (x)\ny = {domain}.Op (a)"
+    (finding,) = errors(onnxtext.check(text(nodes, opsets='"ai.onnx.ml": 5, "my.own": 1')))
+    assert finding.help == f'{help}"{domain}": 1 to `opset_import`'
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "section",

@@ -137,16 +137,26 @@ def _missing_imports(
     defined = {key[0] for key in subject.functions}  # domains of the model's own functions
     domain = next(iter(domains))
     target = scope.function or subject.model
+    known = subject.schemas.newest(domain) is not None or domain in defined
+    similar = None if known or len(domains) > 1 else _similar_import(subject, scope, domain)
+    correction = f"write {quote(similar)} instead, or " if similar else ""
     return Finding(
         "function-opset-missing" if scope.function else "opset-domain-not-imported",
         f"{owner} uses operators of {' and '.join(shown)}, but its `opset_import` does not list "
         f"{'this domain' if len(shown) == 1 else 'these domains'}",
         (places[0]._replace(label=f"used by {count_noun(len(places), 'node')}"), *places[1:]),
-        help=f"add {', '.join(entries)} to `opset_import`",
+        help=f"{correction}add {', '.join(entries)} to `opset_import`",
         repair=Repair("import", subject.resolved.original(target), (domain, versions[domain]))
-        if (subject.schemas.newest(domain) is not None or domain in defined) and target is not None
+        if known and target is not None
         else None,
     )
+
+
+def _similar_import(subject: CheckedModel, scope: Scope, domain: str) -> str | None:
+    """Return the imported domain that an unknown domain abbreviates or misspells; or None."""
+    imported = sorted(filter(None, scope.opsets or ()))
+    longer = [name for name in imported if name.endswith(f".{domain}")]
+    return longer[0] if len(longer) == 1 else subject.nearest(domain, imported)
 
 
 def _version_to_import(subject: CheckedModel, domain: str) -> int:
