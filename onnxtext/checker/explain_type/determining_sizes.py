@@ -19,7 +19,8 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_attributes import has_references
 from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS
+from onnxtext.checker.inference.symbolic.operator_shapes.onnxruntime_operators import has_rule
+from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, DOMAINS
 from onnxtext.checker.inference.symbolic.shape_merging import infer_node
 from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
 from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
@@ -86,9 +87,12 @@ class NodeFacts(NamedTuple):
     def is_followed(self) -> bool:
         """Whether symbolic inference supports the node.
 
-        It supports operators of the standard domain whose attributes are not references.
+        It supports standard operators, those of `ai.onnx.ml`, and those of onnxruntime that have a
+        rule, if their attributes are not references.
         """
-        return not self.signature.domain and not has_references(self.node)
+        node, domain = self.node, self.signature.domain
+        supported = domain in DOMAINS or has_rule(domain, node.op_type)
+        return supported and not has_references(node)
 
 
 def infer_size(facts: NodeFacts, output: int, part: TypePart) -> Extent:

@@ -184,6 +184,15 @@ def test_explanations_name_the_origin_of_each_size(name: str, wanted: list[str])
         assert part in found, found
 
 
+@pytest.mark.parametrize("node", ["ai.onnx.ml.Scaler (x)", "com.microsoft.Gelu (x)"])
+def test_unknown_sizes_of_operators_of_other_domains_are_traced_to_inputs(node: str) -> None:
+    opsets = '["": 21, "ai.onnx.ml": 5, "com.microsoft": 1]'
+    header = f"<ir_version: 10, opset_import: {opsets}>"
+    found = told(parse(f"{header}\ng (float[?, 2] x) => (float[?, 2] y) {{ y = {node} }}"), "y")
+    assert "needs the unknown dimension 0 of `x`" in found
+    assert "the input `x` is declared without this size" in found
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
