@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -158,11 +159,32 @@ def run_model(
             ):
                 message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
                 raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
-            advice = "try `--engine onnxruntime`" if NO_OVERLOADS in message else None
+            elsewhere = NO_OVERLOADS in message or (engine == "onnx" and _lacks_operator(message))
+            advice = "try `--engine onnxruntime`" if elsewhere else None
             raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name, advice)
         if done.returncode:
             raise run_error(f"{engine} has crashed: {_crash_reason(done)}", name)
         return read_values(directory / "outputs")
+
+
+_MISSING = re.compile(
+    r"operator '(?P<name>\w+)' and domain '(?P<domain>[\w.]*)'"
+    r"|type '(?P<name2>\w+)' from domain '(?P<domain2>[\w.]*)' is unknown"
+)
+"""Matches an operator in messages of onnx's reference implementation about missing operators."""
+
+
+def _lacks_operator(message: str) -> bool:
+    """Whether onnx's reference implementation lacks an operator that onnxruntime may have."""
+    found = _MISSING.search(message)
+    if found is None:
+        return False
+    import onnx
+
+    from onnxtext.checker.context.operator_tables import bundled_table
+
+    name, domain = found["name"] or found["name2"], found["domain"] or found["domain2"] or ""
+    return onnx.defs.has(name, domain) or (domain, name) in bundled_table().operators
 
 
 def _available_memory() -> int:

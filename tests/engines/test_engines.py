@@ -281,6 +281,17 @@ def test_no_other_engine_is_suggested_for_an_unknown_operator(node: str) -> None
     assert error.value.diagnostics[0].help is None
 
 
+@pytest.mark.parametrize("node", ["ai.onnx.ml.ZipMap (x)", "com.microsoft.Gelu (x)"])
+def test_onnxruntime_is_suggested_for_its_operators(node: str) -> None:
+    model = engines.load_model(
+        '<onnxtext: 1, ir_version: 10, opset_import: ["ai.onnx.ml": 3, "com.microsoft": 1]>'
+        f"g (float[1, 2] x) => (y) {{ y = {node} }}"
+    )
+    with pytest.raises(onnxtext.OnnxTextError, match="onnx cannot run the model") as error:
+        engines.run_model(model, {"x": np.ones((1, 2), np.float32)})
+    assert error.value.diagnostics[0].help == "try `--engine onnxruntime`"
+
+
 def test_repeated_definitions_of_a_function_are_no_overloads() -> None:
     model = engines.load_model(
         """<onnxtext: 1, ir_version: 10, opset_import: ["my": 1]>
