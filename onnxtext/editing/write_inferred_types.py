@@ -32,8 +32,8 @@ from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.control_flow_types import common_type
 from onnxtext.checker.inference.shape_inference import CompleteInference
-from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
-from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
+from onnxtext.checker.symbolic.sizes.parse_sizes import parse_size
+from onnxtext.checker.symbolic.sizes.polynomials import symbols
 from onnxtext.editing.infer_from_inputs import with_value
 from onnxtext.plurals import count_noun
 from onnxtext.proto.encode.lower import LowerError, lower_without_weights

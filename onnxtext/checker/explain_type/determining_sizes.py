@@ -18,14 +18,14 @@ from typing import Literal, NamedTuple
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes.onnxruntime_operators import has_rule
-from onnxtext.checker.inference.symbolic.operators import CONSTANT_INPUTS, DOMAINS
-from onnxtext.checker.inference.symbolic.shape_merging import infer_node
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
-from onnxtext.checker.inference.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
-from onnxtext.checker.inference.symbolic.symbolic_types import NoEquations
-from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE
+from onnxtext.checker.inference.symbolic_types import NoEquations
+from onnxtext.checker.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.symbolic.operator_shapes.onnxruntime_operators import has_rule
+from onnxtext.checker.symbolic.operators import CONSTANT_INPUTS, DOMAINS
+from onnxtext.checker.symbolic.shape_merging import infer_node
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, symbol_plus, symbols
+from onnxtext.checker.symbolic.small_tensors import MAX_ELEMENTS, SmallTensor
+from onnxtext.checker.symbolic.value_propagation import COMPUTABLE
 
 DATA_DEPENDENT = {
     "NonZero": "the number of elements that are not 0",

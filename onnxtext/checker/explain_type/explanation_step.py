@@ -11,7 +11,7 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.explain_type.determining_sizes import TypePart
 from onnxtext.checker.explain_type.inferred_facts import InferredView
-from onnxtext.checker.inference.symbolic.sizes.polynomials import text
+from onnxtext.checker.symbolic.sizes.polynomials import text
 
 Kind = Literal["declared", "stored", "inferred", "assumed", "unknown"]
 Wanted = tuple[InferredView, str, TypePart]

@@ -18,8 +18,8 @@ from onnxtext.ast.types import Type
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import ShapeEnvironment
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.inference.type_merging import Types
+from onnxtext.checker.symbolic.small_tensors import SmallTensor
 
 
 class InferredView(Protocol):

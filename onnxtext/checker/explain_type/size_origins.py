@@ -33,8 +33,8 @@ from onnxtext.checker.explain_type.unknown_sizes import operator_reason, start_o
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.function_attributes import bound_node, has_references
 from onnxtext.checker.inference.onnx_errors import errors_of
-from onnxtext.checker.inference.symbolic.shape_merging import declared_shape
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
+from onnxtext.checker.symbolic.shape_merging import declared_shape
+from onnxtext.checker.symbolic.sizes.polynomials import Extent
 
 _MAX_STEPS = 20_000
 """The maximum number of steps in all explanations of one model together."""

@@ -14,8 +14,8 @@ from onnxtext.checker.explain_type.determining_sizes import (
     TypePart,
     broadcast_sizes,
 )
-from onnxtext.checker.inference.symbolic.operators import SHAPES_ALONE
-from onnxtext.checker.inference.symbolic.sizes.polynomials import text
+from onnxtext.checker.symbolic.operators import SHAPES_ALONE
+from onnxtext.checker.symbolic.sizes.polynomials import text
 
 
 def start_of_sentence(operator: str, count: int) -> str:

@@ -23,14 +23,10 @@ from onnxtext.ast.types import Dim, SequenceType, TensorType, Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
-from onnxtext.checker.inference.symbolic.sizes.quotients import maximum_of
-from onnxtext.checker.inference.symbolic.small_tensors import (
-    SmallTensor,
-    SmallTensors,
-    common_elements,
-)
-from onnxtext.checker.inference.symbolic.symbolic_types import size_to_dim
+from onnxtext.checker.inference.symbolic_types import size_to_dim
 from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
+from onnxtext.checker.symbolic.sizes.quotients import maximum_of
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 
 _MAX_VISITS = 6
 """How often to infer a body. If a carried type still changes then, all lose their shapes."""

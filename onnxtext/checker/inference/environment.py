@@ -13,12 +13,8 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.symbolic.small_tensors import (
-    SmallTensor,
-    SmallTensors,
-    stored_value,
-)
 from onnxtext.checker.inference.type_merging import Types, clear_negative_dims, is_defined
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, stored_value
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.tensor.element_count import count_elements
 

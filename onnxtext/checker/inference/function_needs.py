@@ -21,7 +21,7 @@ from onnxtext.checker.context.finding import Place, Repair
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.small_tensors import EXACT
+from onnxtext.checker.symbolic.small_tensors import EXACT
 
 Parameter = tuple[int, Literal["input", "attribute"], str]
 """An input or attribute parameter of a function: `(id(function), kind, name)`."""

@@ -11,7 +11,7 @@ from onnxtext.checker.inference.check_by_kind import types_by_kind
 from onnxtext.checker.inference.element_types import TypeInference
 from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
+from onnxtext.checker.symbolic.small_tensors import SmallTensor
 from onnxtext.schemas.type_strings import type_of
 
 

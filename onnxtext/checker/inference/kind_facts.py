@@ -25,23 +25,23 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import (
+from onnxtext.checker.inference.type_merging import Types
+from onnxtext.checker.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.symbolic.operators import (
     CONSTANT_INPUTS,
     OPERATORS,
     READING_VALUES,
     SHAPES_ALONE,
 )
-from onnxtext.checker.inference.symbolic.shape_merging import (
+from onnxtext.checker.symbolic.shape_merging import (
     Results,
     declared_shape,
     equate_dims,
     operator_step,
     unify_shapes,
 )
-from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
-from onnxtext.checker.inference.type_merging import Types
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_count import count_elements

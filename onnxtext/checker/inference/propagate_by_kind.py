@@ -35,19 +35,19 @@ from onnxtext.checker.inference.kind_facts import (
 )
 from onnxtext.checker.inference.node_inference import node_inference
 from onnxtext.checker.inference.scope_walk import CallLimits
-from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import has_several
-from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.shape_merging import merge_branch_shapes
-from onnxtext.checker.inference.symbolic.small_tensors import (
+from onnxtext.checker.inference.symbolic_shapes import declares_types
+from onnxtext.checker.inference.type_merging import Types, type_merger
+from onnxtext.checker.inference.type_variables import bind_type_variables
+from onnxtext.checker.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.symbolic.operator_shapes.input_relations import has_several
+from onnxtext.checker.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.symbolic.shape_merging import merge_branch_shapes
+from onnxtext.checker.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,
     common_elements,
     stored_value,
 )
-from onnxtext.checker.inference.symbolic.symbolic_shapes import declares_types
-from onnxtext.checker.inference.type_merging import Types, type_merger
-from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.schemas.type_strings import type_text
 
 _MIN_REPEATS = 4

@@ -47,9 +47,7 @@ from onnxtext.checker.inference.onnx_errors import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors, constant_tensor
-from onnxtext.checker.inference.symbolic.symbolic_types import SymbolicStep
+from onnxtext.checker.inference.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import (
     Types,
     given_types,
@@ -57,6 +55,8 @@ from onnxtext.checker.inference.type_merging import (
     with_shape_of,
 )
 from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.symbolic.operators import depends_on_types_alone
+from onnxtext.checker.symbolic.small_tensors import SmallTensors, constant_tensor
 
 _UNPARSED = "Unable to parse proto"  # onnx's error message if graphs are nested too deeply
 _MAX_REPEATED = 2_000

@@ -12,8 +12,8 @@ from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
-from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
-from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols as symbols_of
+from onnxtext.checker.symbolic.sizes.parse_sizes import parse_size
+from onnxtext.checker.symbolic.sizes.polynomials import symbols as symbols_of
 
 Types = tuple[Type | None, ...]
 """The types of the inputs or outputs of a node or body; None where unknown."""

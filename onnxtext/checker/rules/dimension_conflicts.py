@@ -21,8 +21,10 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.explain_shape_errors import mismatch_message
 from onnxtext.checker.inference.onnx_errors import declares_other_output
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents, symbol_plus, text
-from onnxtext.checker.inference.symbolic.sizes.size_equations import (
+from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
+from onnxtext.checker.inference.trace_sizes import SymbolTrace
+from onnxtext.checker.symbolic.sizes.polynomials import Extents, symbol_plus, text
+from onnxtext.checker.symbolic.sizes.size_equations import (
     PassedShape,
     ShapeContradiction,
     ShapeMismatch,
@@ -30,8 +32,6 @@ from onnxtext.checker.inference.symbolic.sizes.size_equations import (
     SizeRestriction,
     base_symbol,
 )
-from onnxtext.checker.inference.symbolic.sizes.trace_sizes import SymbolTrace
-from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
 from onnxtext.diagnostics import Severity, Subject
 
 

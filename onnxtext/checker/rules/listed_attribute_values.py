@@ -14,7 +14,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mea
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.operator_shapes.ml_operators import DOMAIN as LEARNING
+from onnxtext.checker.symbolic.operator_shapes.ml_operators import DOMAIN as LEARNING
 from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.element_types import ELEMENTS
 

@@ -45,8 +45,8 @@ from onnxtext.checker.inference.onnx_errors import (
     whole_model,
 )
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.operators import OPERATORS
 from onnxtext.checker.isolation.child_process import Failure
+from onnxtext.checker.symbolic.operators import OPERATORS
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:

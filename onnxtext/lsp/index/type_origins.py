@@ -18,8 +18,8 @@ from onnxtext.checker.explain_type.explanation_step import ExplanationStep
 from onnxtext.checker.explain_type.inferred_facts import InferredView
 from onnxtext.checker.explain_type.size_origins import SizeExplainer, source_chain
 from onnxtext.checker.inference.function_attributes import call_attributes
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, stored_value
 from onnxtext.checker.inference.type_merging import Types
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, stored_value
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.index.document import Document
 from onnxtext.plurals import count_noun

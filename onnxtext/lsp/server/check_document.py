@@ -10,8 +10,8 @@ from pathlib import Path
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.engine.dangling_entries import only_dangling
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
 from onnxtext.checker.isolation.inference_client import Answers
+from onnxtext.checker.symbolic.small_tensors import SmallTensor
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.source import Source, Span

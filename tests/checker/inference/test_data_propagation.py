@@ -11,7 +11,7 @@ from benchmarks.judge import judged
 from onnxtext.ast import Attribute, AttributeType, RawData, TensorType
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.inferred_types import inferred_type_texts
-from onnxtext.checker.inference.symbolic.small_tensors import constant_tensor
+from onnxtext.checker.symbolic.small_tensors import constant_tensor
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.checker.models import text

@@ -12,9 +12,9 @@ from onnxtext.ast.types import TensorType
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.shape_inference import ShapeInference
-from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
-from onnxtext.checker.inference.symbolic.sizes.quotients import substitute
+from onnxtext.checker.symbolic.sizes.parse_sizes import parse_size
+from onnxtext.checker.symbolic.sizes.polynomials import Extent
+from onnxtext.checker.symbolic.sizes.quotients import substitute
 from onnxtext.proto.decode.lift import lift_model
 from tests.checker.inference.drawn_graphs import SIZES, drawn
 from tests.seeds import seeded

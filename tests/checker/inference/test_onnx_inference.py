@@ -11,7 +11,7 @@ import onnx
 import onnx.defs
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from onnxtext.checker.inference.symbolic.operators import OPERATORS, depends_on_types_alone
+from onnxtext.checker.symbolic.operators import OPERATORS, depends_on_types_alone
 from tests.seeds import seeded
 
 TRIES = 20

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from onnxtext.checker.inference.symbolic.sizes import quotients
-from onnxtext.checker.inference.symbolic.sizes.parse_sizes import parse_size
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+from onnxtext.checker.symbolic.sizes import quotients
+from onnxtext.checker.symbolic.sizes.parse_sizes import parse_size
+from onnxtext.checker.symbolic.sizes.polynomials import (
     Extent,
     SymbolicSize,
     minus,
@@ -19,7 +19,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     text,
     times,
 )
-from onnxtext.checker.inference.symbolic.sizes.quotients import (
+from onnxtext.checker.symbolic.sizes.quotients import (
     bounds,
     exact_quotient,
     maximum_of,

@@ -11,8 +11,8 @@ import pytest
 import onnxtext
 from onnxtext.ast.model import ValueInfo
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.sizes.polynomials import symbol_plus
-from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.checker.symbolic.sizes.polynomials import symbol_plus
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
 from tests.checker.models import text
 
 Equation = tuple[int, int, int | None, int]

@@ -7,7 +7,7 @@ The rules raise `NotConvertible` if they cannot convert a node.
 from __future__ import annotations
 
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
-from onnxtext.checker.inference.symbolic.operator_call import dimensions
+from onnxtext.checker.symbolic.operator_call import dimensions
 from onnxtext.editing.nodes import put_attribute
 from onnxtext.editing.opsets.converted_node import NodeConversion
 from onnxtext.editing.opsets.model_facts import NotConvertible, unknown_fact

@@ -28,9 +28,9 @@ from onnxtext.checker.inference.onnx_errors import (
     wrong_items,
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import READING_VALUES, SHAPES_ALONE
-from onnxtext.checker.inference.symbolic.shape_merging import (
+from onnxtext.checker.symbolic.operator_call import Shapes, SymbolicShape
+from onnxtext.checker.symbolic.operators import READING_VALUES, SHAPES_ALONE
+from onnxtext.checker.symbolic.shape_merging import (
     Results,
     declared_shape,
     equate_dims,
@@ -40,16 +40,9 @@ from onnxtext.checker.inference.symbolic.shape_merging import (
     shapes_contradict,
     unify_shapes,
 )
-from onnxtext.checker.inference.symbolic.sizes.polynomials import symbols
-from onnxtext.checker.inference.symbolic.sizes.size_equations import (
-    PassedShape,
-    SizeEquations,
-)
-from onnxtext.checker.inference.symbolic.small_tensors import (
-    SmallTensor,
-    SmallTensors,
-    common_elements,
-)
+from onnxtext.checker.symbolic.sizes.polynomials import symbols
+from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, SizeEquations
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 from onnxtext.quick_dataclass import dataclass
 
 F = TypeVar("F")

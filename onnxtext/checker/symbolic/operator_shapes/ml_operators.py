@@ -6,17 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxtext.ast.tensors_and_attributes import Float32, Floats
-from onnxtext.checker.inference.symbolic.operator_call import (
-    OperatorCall,
-    Shapes,
-    SymbolicShape,
-    entries,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.tree_ensembles import (
-    require_trees,
-    tree_ensemble,
-)
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, product_of
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape, entries
+from onnxtext.checker.symbolic.operator_shapes.tree_ensembles import require_trees, tree_ensemble
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, product_of
 from onnxtext.plurals import count_noun
 
 DOMAIN = "ai.onnx.ml"

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, minus, plus, times
-from onnxtext.checker.inference.symbolic.sizes.quotients import (
+from onnxtext.checker.symbolic.operator_call import OperatorCall
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, minus, plus, times
+from onnxtext.checker.symbolic.sizes.quotients import (
     bounds,
     exact_quotient,
     is_positive_or_zero,
@@ -16,7 +16,7 @@ from onnxtext.checker.inference.symbolic.sizes.quotients import (
     minimum_of,
     quotient,
 )
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, broadcast_tensor
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, broadcast_tensor
 
 Operation = Callable[[Extent, Extent], Extent]
 ValueFunction = Callable[[OperatorCall, SmallTensor, tuple[int, ...]], SmallTensor | None]

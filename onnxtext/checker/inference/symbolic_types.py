@@ -15,14 +15,14 @@ from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import with_special
 from onnxtext.checker.inference.function_attributes import has_references
-from onnxtext.checker.inference.symbolic.operator_call import Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operators import DOMAINS
-from onnxtext.checker.inference.symbolic.shape_merging import declared_shape, infer_node
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize, text
-from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.checker.inference.type_merging import Types
 from onnxtext.checker.inference.type_variables import bind_type_variables
+from onnxtext.checker.symbolic.operator_call import Shapes, SymbolicShape
+from onnxtext.checker.symbolic.operators import DOMAINS
+from onnxtext.checker.symbolic.shape_merging import declared_shape, infer_node
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, SymbolicSize, text
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors
 from onnxtext.schemas.type_strings import type_of, type_text
 
 _MAX_CHARACTERS = 120

@@ -9,15 +9,15 @@ from __future__ import annotations
 import struct
 
 from onnxtext.ast.tensors_and_attributes import Floats, Tensor
-from onnxtext.checker.inference.symbolic.operator_call import (
+from onnxtext.checker.symbolic.operator_call import (
     OperatorCall,
     Shapes,
     SymbolicShape,
     dimensions,
     entries,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.reshape_and_slice import require_indices
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+from onnxtext.checker.symbolic.operator_shapes.reshape_and_slice import require_indices
+from onnxtext.checker.symbolic.sizes.polynomials import (
     Extent,
     Extents,
     SizeTerm,
@@ -25,11 +25,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     minus,
     times,
 )
-from onnxtext.checker.inference.symbolic.sizes.quotients import (
-    maximum_of,
-    quotient_rounded_up,
-    sole_factor,
-)
+from onnxtext.checker.symbolic.sizes.quotients import maximum_of, quotient_rounded_up, sole_factor
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
 

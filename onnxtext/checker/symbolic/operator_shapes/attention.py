@@ -7,9 +7,9 @@ Dimensions: B batch size, S number of query tokens, L number of key tokens, P nu
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, plus, times
-from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, plus, times
+from onnxtext.checker.symbolic.sizes.quotients import exact_quotient
 
 
 def _width(call: OperatorCall) -> Extent:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, times
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, entries
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, times
 
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
 """The number of gates of each operator."""

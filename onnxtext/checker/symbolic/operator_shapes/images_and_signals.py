@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
+from onnxtext.checker.symbolic.operator_call import OperatorCall
+from onnxtext.checker.symbolic.sizes.polynomials import Extents
 from onnxtext.tensor.element_count import count_elements
 
 _MATRICES = {4: (2, 3), 5: (3, 4)}

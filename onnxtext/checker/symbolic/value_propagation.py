@@ -12,24 +12,12 @@ from functools import reduce
 from operator import getitem, mod
 
 from onnxtext.ast.tensors_and_attributes import Tensor
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes.arithmetic import (
-    ARITHMETIC,
-    ValueFunction,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.reshape_and_slice import (
-    selected_dims,
-    slice_range,
-)
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
-    Extent,
-    minus,
-    plus,
-    product_of,
-    times,
-)
-from onnxtext.checker.inference.symbolic.sizes.quotients import maximum_of, minimum_of
-from onnxtext.checker.inference.symbolic.small_tensors import (
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.symbolic.operator_shapes.arithmetic import ARITHMETIC, ValueFunction
+from onnxtext.checker.symbolic.operator_shapes.reshape_and_slice import selected_dims, slice_range
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, minus, plus, product_of, times
+from onnxtext.checker.symbolic.sizes.quotients import maximum_of, minimum_of
+from onnxtext.checker.symbolic.small_tensors import (
     EXACT,
     MAX_ELEMENTS,
     REAL,

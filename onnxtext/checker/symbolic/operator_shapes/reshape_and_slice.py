@@ -6,13 +6,8 @@ The functions also reject nodes whose inputs or attributes do not fit the operat
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.operator_call import (
-    OperatorCall,
-    Shapes,
-    SymbolicShape,
-    dimensions,
-)
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape, dimensions
+from onnxtext.checker.symbolic.sizes.polynomials import (
     Extent,
     Extents,
     SymbolicSize,
@@ -26,7 +21,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     times,
     total,
 )
-from onnxtext.checker.inference.symbolic.sizes.quotients import (
+from onnxtext.checker.symbolic.sizes.quotients import (
     cancel_common_symbols,
     is_positive,
     is_positive_or_zero,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Container, Iterable
 
 from onnxtext.ast.tensors_and_attributes import RawData, Tensor, TypedData
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, entries
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, entries
 from onnxtext.plurals import count_noun
 
 _NODES = (

@@ -6,15 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import ge
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
-    Extent,
-    Extents,
-    minus,
-    plus,
-    times,
-)
-from onnxtext.checker.inference.symbolic.sizes.quotients import quotient, quotient_rounded_up
+from onnxtext.checker.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, minus, plus, times
+from onnxtext.checker.symbolic.sizes.quotients import quotient, quotient_rounded_up
 
 
 def windowed(call: OperatorCall, spatial: Extents, kernel: Extents) -> Extents:

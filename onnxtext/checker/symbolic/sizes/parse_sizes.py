@@ -11,7 +11,7 @@ import ast
 import re
 from functools import lru_cache, reduce
 
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+from onnxtext.checker.symbolic.sizes.polynomials import (
     Extent,
     SymbolicSize,
     minus,
@@ -20,12 +20,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     text,
     times,
 )
-from onnxtext.checker.inference.symbolic.sizes.quotients import (
-    maximum_of,
-    minimum_of,
-    quotient,
-    substitute,
-)
+from onnxtext.checker.symbolic.sizes.quotients import maximum_of, minimum_of, quotient, substitute
 
 _NAME = re.compile(r"[^\W\d]\w*")
 _CHARACTERS = re.compile(r"[\w +*/(),-]+")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from math import gcd
 
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+from onnxtext.checker.symbolic.sizes.polynomials import (
     MAX_TERMS,
     Extent,
     Factor,

@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.operator_call import (
-    OperatorCall,
-    Shapes,
-    SymbolicShape,
-    dimensions,
-)
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape, dimensions
 
 
 def normalization(call: OperatorCall) -> SymbolicShape:

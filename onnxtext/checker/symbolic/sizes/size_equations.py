@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
+from onnxtext.checker.symbolic.sizes.polynomials import (
     Extent,
     Extents,
     SymbolicSize,
@@ -25,7 +25,7 @@ from onnxtext.checker.inference.symbolic.sizes.polynomials import (
     terms_of,
     text,
 )
-from onnxtext.checker.inference.symbolic.sizes.quotients import cancel_common_symbols, substitute
+from onnxtext.checker.symbolic.sizes.quotients import cancel_common_symbols, substitute
 
 _Shifted = tuple[str, int]
 """A symbol plus a number: `("N", 2)` for `N + 2`."""

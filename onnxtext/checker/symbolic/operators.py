@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes import (
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.symbolic.operator_shapes import (
     convolution_and_pooling,
     data_dependent_shapes,
     ml_operators,
@@ -19,22 +19,14 @@ from onnxtext.checker.inference.symbolic.operator_shapes import (
     quantized,
     reshape_and_slice,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.attention import standard_attention
-from onnxtext.checker.inference.symbolic.operator_shapes.data_dependent_shapes import broadcast_pair
-from onnxtext.checker.inference.symbolic.operator_shapes.einsum import output_sizes
-from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import (
-    REDUCTIONS,
-    require_relations,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.sizes.polynomials import (
-    Extent,
-    Extents,
-    SymbolicSize,
-    minus,
-)
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensors
-from onnxtext.checker.inference.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
+from onnxtext.checker.symbolic.operator_shapes.attention import standard_attention
+from onnxtext.checker.symbolic.operator_shapes.data_dependent_shapes import broadcast_pair
+from onnxtext.checker.symbolic.operator_shapes.einsum import output_sizes
+from onnxtext.checker.symbolic.operator_shapes.input_relations import REDUCTIONS, require_relations
+from onnxtext.checker.symbolic.operator_shapes.recurrent import recurrent
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize, minus
+from onnxtext.checker.symbolic.small_tensors import SmallTensors
+from onnxtext.checker.symbolic.value_propagation import COMPUTABLE, SOURCES, output_values
 
 
 def broadcast(call: OperatorCall, shapes: list[Extents]) -> Extents:

@@ -8,10 +8,10 @@ from collections import deque
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import GIVEN, Scope
-from onnxtext.checker.inference.symbolic.operator_call import SymbolicShape
-from onnxtext.checker.inference.symbolic.sizes.polynomials import product_of, symbol_plus, symbols
-from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient, substitute
-from onnxtext.checker.inference.symbolic.symbolic_shapes import SymbolicShapes
+from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
+from onnxtext.checker.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.symbolic.sizes.polynomials import product_of, symbol_plus, symbols
+from onnxtext.checker.symbolic.sizes.quotients import exact_quotient, substitute
 
 _MAX_VISITED = 100_000
 """Maximum number of values that all searches of one `SymbolTrace` visit together."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
+from onnxtext.checker.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.symbolic.sizes.polynomials import Extent
 
 _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Floats, attribute_value
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize
-from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, SymbolicSize
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.checker.symbolic.small_tensors import SmallTensor
 from onnxtext.plurals import count_noun
 from onnxtext.quick_dataclass import dataclass
 

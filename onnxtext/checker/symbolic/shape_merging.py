@@ -12,14 +12,14 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes import onnxruntime_operators
-from onnxtext.checker.inference.symbolic.operator_shapes.input_relations import require_relations
-from onnxtext.checker.inference.symbolic.operators import DOMAINS, infer
-from onnxtext.checker.inference.symbolic.sizes.parse_sizes import read_dim
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
-from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
-from onnxtext.checker.inference.symbolic.small_tensors import SmallTensor, SmallTensors
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
+from onnxtext.checker.symbolic.operator_shapes import onnxruntime_operators
+from onnxtext.checker.symbolic.operator_shapes.input_relations import require_relations
+from onnxtext.checker.symbolic.operators import DOMAINS, infer
+from onnxtext.checker.symbolic.sizes.parse_sizes import read_dim
+from onnxtext.checker.symbolic.sizes.polynomials import Extent
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors
 
 _UNKNOWN = (Blob, Reference, RepeatedList, TypedBlob)
 """The classes of attribute values that inference cannot read."""

@@ -22,7 +22,7 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import TensorType, Type
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent
+from onnxtext.checker.symbolic.sizes.polynomials import Extent
 from onnxtext.tensor.element_count import count_elements
 
 MAX_ELEMENTS = 64

@@ -12,23 +12,21 @@ from dataclasses import replace
 from functools import partial
 
 from onnxtext.ast.qualified_names import plain_domain
-from onnxtext.checker.inference.symbolic.operator_call import (
+from onnxtext.checker.symbolic.operator_call import (
     OperatorCall,
     Shapes,
     SymbolicShape,
     dimensions,
     entries,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.attention import (
+from onnxtext.checker.symbolic.operator_shapes.attention import (
     attention,
     group_query_attention,
     multi_head_attention,
     packed_attention,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.convolution_and_pooling import (
-    require_counts,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.quantized import (
+from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import require_counts
+from onnxtext.checker.symbolic.operator_shapes.quantized import (
     accepts_block,
     block_scales,
     gemm_scales,
@@ -36,15 +34,11 @@ from onnxtext.checker.inference.symbolic.operator_shapes.quantized import (
     require_one,
     require_scalars,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.recurrent import recurrent
-from onnxtext.checker.inference.symbolic.operators import (
-    OPERATORS,
-    first_output,
-    matmul_shape,
-)
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
-from onnxtext.checker.inference.symbolic.sizes.quotients import exact_quotient
-from onnxtext.checker.inference.symbolic.sizes.size_equations import SizeEquations
+from onnxtext.checker.symbolic.operator_shapes.recurrent import recurrent
+from onnxtext.checker.symbolic.operators import OPERATORS, first_output, matmul_shape
+from onnxtext.checker.symbolic.sizes.polynomials import Extents
+from onnxtext.checker.symbolic.sizes.quotients import exact_quotient
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.tensor.element_count import count_elements
 
 DOMAIN = "com.microsoft"

@@ -10,22 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from onnxtext.ast.model import Graph
-from onnxtext.checker.inference.symbolic.operator_call import (
-    OperatorCall,
-    SymbolicShape,
-    dimensions,
-    entries,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.convolution_and_pooling import (
+from onnxtext.checker.symbolic.operator_call import OperatorCall, SymbolicShape, dimensions, entries
+from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import (
     require_kernel,
     windowed,
 )
-from onnxtext.checker.inference.symbolic.operator_shapes.einsum import require_equation
-from onnxtext.checker.inference.symbolic.operator_shapes.images_and_signals import (
-    IMAGES_AND_SIGNALS,
-)
-from onnxtext.checker.inference.symbolic.operator_shapes.quantized import require_one
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extents
+from onnxtext.checker.symbolic.operator_shapes.einsum import require_equation
+from onnxtext.checker.symbolic.operator_shapes.images_and_signals import IMAGES_AND_SIGNALS
+from onnxtext.checker.symbolic.operator_shapes.quantized import require_one
+from onnxtext.checker.symbolic.sizes.polynomials import Extents
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from onnxtext.checker.inference.symbolic.operator_call import OperatorCall, SymbolicShape
-from onnxtext.checker.inference.symbolic.operator_shapes import convolution_and_pooling
-from onnxtext.checker.inference.symbolic.sizes.polynomials import Extent, SymbolicSize
+from onnxtext.checker.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.symbolic.operator_shapes import convolution_and_pooling
+from onnxtext.checker.symbolic.sizes.polynomials import Extent, SymbolicSize
 from onnxtext.tensor.element_count import count_elements
 
 _ONE: SymbolicShape = (1,)
