@@ -119,9 +119,6 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
         # `onnx.checker.check_model(full_check=True)` makes the same call.
         module.shape_inference.infer_shapes(data, True, True, False)
         return []
-    if kind == "shapes":
-        (data,) = arguments
-        return [module.shape_inference.infer_shapes(data, False, False, True)]
     if kind == "convert":
         data, target = arguments
         return [module.version_converter.convert_version(data, target)]

@@ -79,7 +79,7 @@ class Worker:
         Args:
             seconds: the limit of processor time.
             memory: the limit of memory in bytes that the request may allocate.
-            kind: the kind of request: `model`, `shapes`, `node`, `convert` or `body`.
+            kind: the kind of request: `model`, `node`, `convert` or `body`.
             arguments: the arguments of the `InferenceClient` method called `kind`.
 
         Raises:
