@@ -165,8 +165,9 @@ def sweep(count: int, seed: int) -> int:
 
 
 def test_check_finds_what_to_binary_rejects() -> None:
-    seed = fresh_seed()
-    assert sweep(draws(500), seed)  # about one of 25 is rejected
+    number, seed = draws(500), fresh_seed()
+    # About one of 25 is rejected; the later sweeps are for seeds whose first texts are all valid.
+    assert any(sweep(number, seed + part) for part in range(5))
 
 
 @pytest.mark.slow

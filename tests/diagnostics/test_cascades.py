@@ -579,8 +579,11 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
             shares = f"{one[kind] / total[kind]:.1%} one error, {near[kind] / total[kind]:.1%} near"
             print(f"  {kind}: {shares} of {total[kind]}")
         print(f"  all: {one.total() / total.total():.1%}, {near.total() / total.total():.1%}")
-    assert one.total() / total.total() >= 0.97, seed
-    assert near.total() / total.total() >= 0.97, seed
+    # Of 450 mistakes, about three have more errors, and about three are reported elsewhere; but
+    # several in one text may fail together.
+    allowed = 8 + 0.03 * total.total()
+    assert total.total() - one.total() <= allowed, seed
+    assert total.total() - near.total() <= allowed, seed
 
 
 @pytest.mark.thorough
