@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.corpus import SHARED
 
@@ -21,9 +21,11 @@ QUICK = "not slow and not thorough"
 """The tests that run by default, as `pyproject.toml` selects them."""
 
 # The time of an example depends more on the machine than on the code.
-settings.register_profile("no-deadline", deadline=None)
-settings.register_profile("quick", deadline=None, max_examples=40)
+settings.register_profile(
+    "no-deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("no-deadline")
+settings.register_profile("quick", max_examples=40)
 
 # Tests start thousands of processes: without bytecode files, each would compile all its modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
