@@ -400,3 +400,45 @@ def test_an_error_in_a_branch_that_never_runs_is_found_at_its_node(condition: st
         )
     (finding,) = errors(onnxtext.check(source))
     assert (finding.code, marked(source, finding)) == ("shape-mismatch", "OneHot")
+
+
+IMPORTS = [("",), ("ai.onnx",), ("", "ai.onnx")]
+
+
+def spelled(imports: tuple[str, ...], domain: str, *, nested: bool) -> bytes:
+    """Return a valid model whose node writes the standard domain as `domain`."""
+    x, y, z = (helper.make_tensor_value_info(name, 1, [2]) for name in "xyz")
+    node = helper.make_node("Relu", ["x"], ["z"], domain=domain)
+    if nested:
+        body = helper.make_graph([node], "b", [], [z])
+        c = helper.make_node("Constant", [], ["c"], value=helper.make_tensor("", 9, [], [True]))
+        nodes = [c, helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)]
+    else:
+        nodes = [node, helper.make_node("Neg", ["z"], ["y"])]
+    opsets = [helper.make_opsetid(name, 21) for name in imports]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("imports", IMPORTS)
+def test_both_spellings_of_the_standard_domain_are_imported(
+    imports: tuple[str, ...], nested: bool
+) -> None:
+    """onnx does not find the import of `ai.onnx`, so this spelling is a warning, but no error."""
+    for domain in ("", "ai.onnx"):
+        data = spelled(imports, domain, nested=nested)
+        found = [i for i in onnxtext.check(data) if i.code != "opset-import-duplicate"]
+        wanted = [("opset-domain-not-imported", "warning")] if domain else []
+        assert [(item.code, item.severity) for item in found] == wanted
+
+
+def test_functions_with_any_domain_are_called_in_nested_graphs() -> None:
+    """onnx's inference of single nodes must know the imports of domains that are not ASCII."""
+    body = (
+        "y = Scan (x) <num_scan_inputs = 1, body = b (float e) => (float r) {"
+        ' r = "é".f (e) }>\nz = Relu (z0)'
+    )
+    function = '<domain: "é", opset_import: ["": 21]>\nf (a) => (b) {\n  b = Exp (a)\n}'
+    source = text(body, opsets='21, "é": 1', rest=function)
+    assert codes(source) == {"value-undefined"}  # with an error, each node is inferred

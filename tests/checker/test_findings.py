@@ -948,3 +948,12 @@ def test_shortened_names_keep_their_ends() -> None:
     assert "vvb`" in found.message
     assert found.help is not None
     assert "vva`" in found.help
+
+
+def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
+    """onnx and onnxruntime reject `ai.onnx` in nodes and imports of functions."""
+    function = '<domain: "my", opset_import: ["{}": 21]>\nf (a) => (b) {{\n  b = {}Exp (a)\n}}'
+    for imported, domain, count in (("", "", 0), ("", "ai.onnx.", 1), ("ai.onnx", "", 1)):
+        source = text("y = my.f (x)", opsets='21, "my": 1', rest=function.format(imported, domain))
+        found = [(item.code, item.severity) for item in onnxtext.check(source)]
+        assert found == [("function-opset-missing", "warning")] * count

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from onnxtext.ast.byte_strings import to_bytes
+from onnxtext.ast.byte_strings import is_utf8, to_bytes
 from onnxtext.ast.model import Node, Presence
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
@@ -167,9 +167,19 @@ def _encode_tensor(type: TensorType, data: TensorData) -> bytes | None:
 
 
 def _versions(opsets: Opsets | None) -> dict[str, int]:
-    """Return the version of each ASCII domain, clamped to int32; {} if `opsets` is None."""
-    versions = opsets.items() if opsets is not None else ()
-    return {domain: _clamp_version(version) for domain, version in versions if domain.isascii()}
+    """Return the version of each domain, clamped to int32; {} if `opsets` is None.
+
+    Leave out domains that are not UTF-8, which cannot be passed to onnx. Add `ai.onnx`, because
+    onnx distinguishes it from `""` in nested graphs.
+    """
+    versions = dict(opsets or {})
+    if "" in versions:
+        versions["ai.onnx"] = versions[""]
+    return {
+        domain: _clamp_version(version)
+        for domain, version in versions.items()
+        if is_utf8(to_bytes(domain))
+    }
 
 
 def _decode_type(data: bytes | None) -> Type | None:

@@ -72,6 +72,14 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 severity="warning" if in_model else "error",
             )
         first.setdefault(domain, index)
+        if isinstance(owner, Function) and item.domain == "ai.onnx" and first[""] == index:
+            yield Finding(
+                "function-opset-missing",
+                "onnx and onnxruntime do not find the import of the standard domain as `ai.onnx`",
+                (import_place,),
+                help=f'write `"": {item.version}`',
+                severity="warning",
+            )
         version, newest = item.version, newest_versions().get(domain)
         if version < 1:
             message = f"{version} is not a version of {shown}: versions begin at 1"
@@ -100,6 +108,7 @@ def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
 def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
     """Find domains of nodes that the model or function does not import."""
     missing: dict[int, tuple[Scope, dict[str, list[Place]]]] = {}
+    spelled: dict[int, tuple[Scope, list[Place]]] = {}
     for scope in subject.scopes:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
@@ -108,6 +117,8 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
             continue
         for node in scope.nodes:
             domain = plain_domain(node.domain)
+            if node.domain == "ai.onnx":
+                spelled.setdefault(id(versions), (scope, []))[1].append(Place(node, ("domain",)))
             if domain not in versions:
                 _, domains = missing.setdefault(id(scope.opsets), (scope, {}))
                 domains.setdefault(domain, []).append(Place(node, ("domain",)))
@@ -117,6 +128,16 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
         assert scope.opsets is not None
         for group in groups if scope.opsets else [domains]:
             yield _missing_imports(subject, scope, group)
+    for scope, places in spelled.values():
+        labeled = places[0]._replace(label=f"in {count_noun(len(places), 'node')}")
+        yield Finding(
+            "function-opset-missing" if scope.function else "opset-domain-not-imported",
+            "a node writes the standard domain as `ai.onnx`, which onnx's checker rejects",
+            (labeled, *places[1:]),
+            help="leave the domain out",
+            notes=("onnxruntime also rejects it in functions and nested graphs",),
+            severity="warning",
+        )
 
 
 def _missing_imports(
