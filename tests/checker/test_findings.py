@@ -950,6 +950,24 @@ def test_shortened_names_keep_their_ends() -> None:
     assert "vva`" in found.help
 
 
+@pytest.mark.parametrize(
+    ("condition", "used", "wanted"),
+    [("", "k", "error"), ("", "t", "warning"), ("t", "k", None)],
+)
+def test_a_condition_that_no_loop_passes_needs_a_type(
+    condition: str, used: str, wanted: str | None
+) -> None:
+    """onnxruntime rejects each untyped condition of a `Loop` without one; onnx, if it is used."""
+    given = condition or '""'
+    source = text(
+        "t = Constant <value = bool {1}> ()\nm = Constant <value = int64 {3}> ()\n"
+        f"y = Loop (m, {given}, x) <body = b (i, k, p) => (k2, q) {{\n"
+        f"k2 = Identity ({used})\nq = Neg (p) }}>"
+    )
+    found = [(item.code, item.severity) for item in onnxtext.check(source)]
+    assert found == ([("type-missing", wanted)] if wanted else [])
+
+
 def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
     """onnx and onnxruntime reject `ai.onnx` in nodes and imports of functions."""
     function = '<domain: "my", opset_import: ["{}": 21]>\nf (a) => (b) {{\n  b = {}Exp (a)\n}}'

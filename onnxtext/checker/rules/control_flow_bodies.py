@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule for the input and output counts of the bodies of If, Loop, Scan and SequenceMap."""
+"""Check the counts of inputs and outputs of the bodies of If, Loop, Scan and SequenceMap.
+
+Also check that the condition in the body of a Loop has a type.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,17 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import attribute_value
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding, Place
+from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.checker.context.type_records import has_record
 from onnxtext.plurals import count_noun
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find bodies with a wrong number of inputs or outputs."""
+    """Find bodies with a wrong number of inputs or outputs, and conditions without a type."""
     resolved = resolve_targets(subject)
     for scope in subject.scopes:
         for index, children in scope.children.items():
@@ -42,6 +46,7 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
             carried = max(len(node.inputs) - 2, 0)
             passed = 2 + carried
             min_outputs = 1 + max(carried, min_outputs)
+            yield from _untyped_condition(node, body)
         case "Scan":
             passed = len(node.inputs) - (1 if signature.since < 9 else 0)
             scanned = attribute_value(node.attributes, "num_scan_inputs")
@@ -58,6 +63,23 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
     if outputs < min_outputs or (is_exact and outputs > min_outputs and node.outputs):
         ending = "" if is_exact else " or more"
         yield _wrong_count(node, body, "output", outputs, min_outputs, ending)
+
+
+def _untyped_condition(node: Node, body: Scope) -> Iterator[Finding]:
+    """Find an untyped condition in the body of a `Loop` that gets no condition with a type."""
+    if any(node.inputs[1:2]) or len(body.inputs) < 2:
+        return
+    condition = body.inputs[1]
+    if condition.type is None and not has_record(condition):
+        used = any(condition.name in inner.inputs for inner in body.nodes)
+        yield Finding(
+            "type-missing",
+            f"the input {quote(condition.name)} of {body.describe()} has no type, and this `Loop` "
+            "has no condition that determines it",
+            (Place(condition, ("name",)), Place(node, ("op_type",), "the second input is omitted")),
+            help="write its type before its name: `bool`",
+            severity=None if used else "warning",  # only onnxruntime rejects an unused one
+        )
 
 
 def _wrong_count(
