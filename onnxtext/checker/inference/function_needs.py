@@ -86,7 +86,7 @@ class FunctionNeeds:
         for scope in subject.scopes:
             if scope.function is not None:
                 function = id(scope.function)
-                inputs = names.get(function, set())
+                inputs = names.get(function, set()) - _hiding(scope)
                 for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
                     if not inputs.isdisjoint(node.inputs):
                         self._inputs(function, node, target)
@@ -172,6 +172,18 @@ class FunctionNeeds:
                 if outer not in self._types:
                     self._types[outer] = self._types[inner]
                     typed.append(outer)
+
+
+def _hiding(scope: Scope) -> set[str]:
+    """Return the inputs and initializers of a nested graph and of the nested graphs around it.
+
+    They hide inputs of the function with the same name.
+    """
+    found: set[str] = set()
+    while scope.holder is not None and scope.parent is not None:
+        found.update(value.name for value in (*scope.inputs, *scope.initializers))
+        scope = scope.parent
+    return found
 
 
 def _parameters(function: Scope) -> dict[str, Attribute | None]:
