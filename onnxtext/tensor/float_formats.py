@@ -10,7 +10,7 @@ only once, as by ``std::from_chars<float>`` in the official parser.
 
 from __future__ import annotations
 
-import functools
+import math
 import struct
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -201,32 +201,16 @@ def _fill_specials(form: FloatFormat, values: NDArray[np.float64], code: NDArray
     return True
 
 
-@functools.cache
-def values_of(name: str) -> NDArray[np.float64]:
-    """Return the values of all codes of a format of at most 16 bits.
-
-    Args:
-        name: The element type's name.
-
-    Returns:
-        A read-only array, indexed by code; NaN for codes that are not numbers.
-    """
-    form = FORMATS[name]
-    codes = np.arange(1 << form.bits)
-    magnitude = codes & ~form.sign
-    exponent, fraction = magnitude >> form.mantissa, magnitude & ((1 << form.mantissa) - 1)
-    if form.zero:
-        normal = exponent > 0
-        significand = np.where(normal, fraction + (1 << form.mantissa), fraction).astype(np.float64)
-        exponent = np.where(normal, exponent, 1)
+def value_of(form: FloatFormat, code: int) -> float:
+    """Return the value of a code of a format; NaN for a code that is not a number."""
+    magnitude = code & ~form.sign
+    if code == form.nan or (magnitude > form.top and magnitude != form.infinity):
+        return math.nan
+    if magnitude == form.infinity:
+        value = math.inf
     else:
-        significand = np.ones(codes.size)
-    values: NDArray[np.float64] = np.ldexp(significand, exponent - form.bias - form.mantissa)
-    values[magnitude > form.top] = np.nan
-    if form.infinity is not None:
-        values[magnitude == form.infinity] = np.inf
-    values = np.where(codes & form.sign, -values, values)
-    if form.nan is not None:
-        values[form.nan] = np.nan
-    values.setflags(write=False)
-    return values
+        exponent, fraction = divmod(magnitude, 1 << form.mantissa)
+        if exponent or not form.zero:
+            fraction += 1 << form.mantissa
+        value = math.ldexp(fraction, max(exponent, form.zero) - form.bias - form.mantissa)
+    return -value if code & form.sign else value

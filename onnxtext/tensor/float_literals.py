@@ -20,7 +20,7 @@ import orjson
 
 from onnxtext.tensor.element_types import ElementType
 from onnxtext.tensor.errors import LiteralError, quote_token
-from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, values_of
+from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, value_of
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.number_spellings import not_a_float
 
@@ -236,7 +236,7 @@ def _narrow_nan(form: FloatFormat, magnitude: str, minus: bool, text: str) -> in
         return code
     if len(magnitude) > 3 and not minus:
         bits = int(magnitude[4:-1], 16)
-        if not bits >> form.bits and np.isnan(values_of(form.name)[bits]):
+        if not bits >> form.bits and math.isnan(value_of(form, bits)):
             return bits
     if form.nan is None:
         message, fix = f"{form.name} has no nan", "write a number"
@@ -266,7 +266,7 @@ def _overflow(name: str, text: str) -> LiteralError:
     fix = f"write `{'-' if text[0] == '-' else ''}inf` if infinity is meant"
     form = FORMATS.get(name)
     if form is not None and form.infinity is None:
-        largest = float(values_of(name)[form.top])
+        largest = value_of(form, form.top)
         fix = f"the largest number is `{largest!r}`"
     return LiteralError(
         f"{quote_token(text)} is out of range for {name}", length=len(text), help=fix
@@ -274,7 +274,7 @@ def _overflow(name: str, text: str) -> LiteralError:
 
 
 def _no_infinity(form: FloatFormat, text: str) -> LiteralError:
-    largest = float(values_of(form.name)[form.top])
+    largest = value_of(form, form.top)
     fix = f"write the largest number, `{largest!r}`"
     if form.signed and text[0] == "-":
         fix = f"write the lowest number, `{-largest!r}`"

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from onnxtext.tensor.element_types import ElementType, raw_size
-from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack, unpack
-from onnxtext.tensor.shortest_decimals import narrow_texts
+from onnxtext.tensor.shortest_decimals import narrow_text
 from onnxtext.tensor.varints import VARINT_FIELDS
 
 if TYPE_CHECKING:
@@ -32,10 +31,7 @@ _BLOCK = 1 << 16
 For elements narrower than a byte, it is the number of groups of three bytes.
 """
 _FEW = 1 << 10
-"""Number of elements that `is_splat` compares first.
-
-Up to this number of narrow floats, texts are looked up one by one.
-"""
+"""Number of elements that `is_splat` compares first."""
 
 
 def format_rows(
@@ -143,7 +139,7 @@ def format_typed(
         if _within(entries, limit):
             return _only_row(_code_rows(element, entries))
         name = element.name
-        return _mixed_text(entries, limit, lambda code: narrow_texts(name, code >> 8)[code & 0xFF])
+        return _mixed_text(entries, limit, lambda code: narrow_text(name, code))
     return _only_row(_number_rows(entries))
 
 
@@ -294,17 +290,8 @@ def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None
 
 def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
     """Return the texts of codes of a narrow float format."""
-    if codes.size <= _FEW:
-        return [narrow_texts(element.name, code >> 8)[code & 0xFF] for code in codes.tolist()]
-    bits = FORMATS[element.name].bits
-    table = np.empty(1 << bits, object)
-    if bits <= 8:
-        table[:] = narrow_texts(element.name, 0)
-    else:
-        for page in np.flatnonzero(np.bincount(codes >> 8)).tolist():
-            table[page << 8 : (page + 1) << 8] = narrow_texts(element.name, page)
-    texts: list[str] = table[codes].tolist()
-    return texts
+    texts = {code: narrow_text(element.name, code) for code in np.unique(codes).tolist()}
+    return [texts[code] for code in codes.tolist()]
 
 
 def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the shortest decimals of floats of at most 16 bits, a page of 256 codes at a time.
+"""Find the shortest decimal of a float of at most 16 bits.
 
 A float16 or bfloat16 is printed as the shortest decimal that rounds to the same code. If several
 decimals are shortest, the closest to the value is printed. This is numpy's rule for float16;
@@ -12,109 +12,58 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from itertools import count
 
 import orjson
 
-from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_doubles, values_of
-from onnxtext.tensor.lazy_numpy import np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, value_of
+from onnxtext.tensor.float_literals import float32_bits, float32_text
 
 
 @functools.cache
-def narrow_texts(name: str, page: int) -> tuple[str, ...]:
-    """Return the texts of one page of codes: the 256 or fewer codes from ``256 * page`` on.
+def narrow_text(name: str, code: int) -> str:
+    """Return the text of a code of a format of at most 16 bits.
 
     Args:
         name: The element type's name.
-        page: The high byte of the codes; 0 for formats of at most 8 bits.
+        code: The code.
 
     Returns:
-        The text of each code. A number is a decimal with a point or exponent, an infinity is
-        ``inf`` or ``-inf``. A NaN is ``nan`` or ``-nan`` if this word is read as exactly the code
-        of the NaN; otherwise it is the code itself, such as ``0x7e01``.
+        For a number, a decimal with a point or exponent; for an infinity, ``inf`` or ``-inf``; for
+        a NaN, ``nan`` or ``-nan`` if this word is read as exactly the code of the NaN, otherwise
+        the code itself, such as ``0x7e01``.
     """
     form = FORMATS[name]
-    codes = range(page << 8, min((page + 1) << 8, 1 << form.bits))
-    values = values_of(name)[codes.start : codes.stop]
-    # With 16 bits all codes of a page have the same sign, so work on positive numbers.
-    minus = codes.start & form.sign if form.bits == 16 else 0
-    finite = np.isfinite(values)
-    sizes = np.where(finite, np.abs(values) if minus else values, 0.0)
-    texts = iter(_decimals(form, sizes, np.arange(len(codes)) + (codes.start & ~minus)))
-    return tuple(
-        (f"-{text}" if minus else text) if number else _special(form, code, value)
-        for code, value, number, text in zip(
-            codes, values.tolist(), finite.tolist(), texts, strict=True
-        )
-    )
-
-
-def _special(form: FloatFormat, code: int, value: float) -> str:
-    """Return the text of an infinity or NaN."""
+    value = value_of(form, code)
+    if math.isnan(value):
+        words = {form.nan: "nan", form.minus_nan: "-nan"}
+        return words.get(code) or f"0x{code:0{(form.bits + 3) // 4}x}"
     if math.isinf(value):
         return str(value)
-    if code == form.nan:
-        return "nan"
-    if code == form.minus_nan:
-        return "-nan"
-    return f"0x{code:0{(form.bits + 3) // 4}x}"
-
-
-def _decimals(
-    form: FloatFormat, values: NDArray[np.float64], codes: NDArray[np.int64]
-) -> list[str]:
-    """Return the shortest decimals of finite values; `codes` are the codes of the values."""
     if form.bits <= 8:
-        return _spell(values.astype(np.float32))
-    chosen = values.copy()
-    left = np.flatnonzero(values)  # zeros need no digits
-    digits = 0
-    while left.size:
-        digits += 1
-        joined = (f"%.{digits - 1}e," * left.size) % tuple(values[left].tolist())
-        tried = np.array(joined.split(",")[:-1], np.float64)
-        fits = _codes(form, tried) == codes[left]
-        chosen[left[fits]] = tried[fits]
-        left = left[~fits]
+        return float32_text(float32_bits(repr(value)), point=True)
+    text = orjson.dumps(_shortest(form, abs(value), code & ~form.sign)).decode()
+    # New versions of orjson write a plus in exponents.
+    return f"{'-' if code & form.sign else ''}{text.replace('e+', 'e')}"
+
+
+def _shortest(form: FloatFormat, value: float, code: int) -> float:
+    """Return the shortest decimal of a finite value that is not negative; `code` is its code.
+
+    If a decimal, given as a double, is exactly halfway between two codes, `round_double` can be
+    wrong, because the decimal may be slightly above or below the double. With so few digits, this
+    happens in neither 16-bit format; a test tries all codes.
+    """
+    is_power = code & ((1 << form.mantissa) - 1) == 0
+    for digits in count():
+        text = f"{value:.{digits}e}"
+        if round_double(form, float(text))[0] == code:
+            return float(text)
         # Below a power of two, codes are twice as dense as above it. So if the closest decimal is
         # below and rounds to another code, the next decimal above may still round to this code.
-        for index in left[codes[left] & ((1 << form.mantissa) - 1) == 0]:
-            upper = _decimal_above(float(values[index]), digits)
-            if _codes(form, np.array([upper]))[0] == codes[index]:
-                chosen[index] = upper
-                left = left[left != index]
-    return _spell(chosen)
-
-
-def _codes(form: FloatFormat, values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round decimals of few digits, given as doubles, to codes; -1 if they overflow.
-
-    If a double is exactly halfway between two codes, rounding it can be wrong, because the decimal
-    may be slightly above or below the double. With so few digits, this happens in neither 16-bit
-    format; a test tries all codes.
-    """
-    below, top = values_of(form.name)[form.top - 1 : form.top + 1].tolist()
-    rounded = round_doubles(form, np.minimum(values, top))
-    assert rounded is not None
-    codes = rounded[0].astype(np.int64)
-    codes[values >= top + (top - below) / 2] = -1
-    return codes
-
-
-def _decimal_above(value: float, digits: int) -> float:
-    """Return the smallest decimal with `digits` digits that is at least `value`."""
-    from decimal import ROUND_CEILING, Context, Decimal  # a slow import, rarely needed
-
-    exact = Decimal(value)
-    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    # With 200 digits, every value of a 16-bit format is exact.
-    return float(exact.quantize(step, ROUND_CEILING, Context(prec=200)))
-
-
-def _spell(values: NDArray[np.floating]) -> list[str]:
-    """Format numbers like orjson, but without the plus that new versions write in exponents."""
-    text = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("e+", "e")
-    return text[1:-1].split(",")
+        if is_power:
+            number, exponent = text.replace(".", "").split("e")
+            above = float(f"{int(number) + 1}e{int(exponent) - digits}")
+            if round_double(form, above)[0] == code:
+                return above
+    raise AssertionError("the exact decimal of the value rounds to its code")

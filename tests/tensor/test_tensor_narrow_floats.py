@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import subprocess
+import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -14,14 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onnxtext.tensor import shortest_decimals
 from onnxtext.tensor.element_types import ELEMENTS, ElementType, raw_size
 from onnxtext.tensor.errors import LiteralError
-from onnxtext.tensor.float_formats import FORMATS, round_double, round_doubles, values_of
+from onnxtext.tensor.float_formats import FORMATS, round_double, round_doubles, value_of
 from onnxtext.tensor.float_literals import narrow_bits
 from onnxtext.tensor.format_elements import format_rows, format_typed, is_splat
 from onnxtext.tensor.packing import pack
 from onnxtext.tensor.parse_literals import parse_scalar, parse_typed
-from onnxtext.tensor.shortest_decimals import narrow_texts
 from tests.tensor.raw import parse_raw
 
 DTYPES: dict[str, Any] = {
@@ -56,7 +59,13 @@ def raw_of(element: ElementType, codes: np.ndarray) -> bytes:
 
 
 def narrow_text(element: ElementType, code: int) -> str:
-    return narrow_texts(element.name, code >> 8)[code & 0xFF]
+    return shortest_decimals.narrow_text(element.name, code)
+
+
+@functools.cache
+def values_of(name: str) -> np.ndarray:
+    form = FORMATS[name]
+    return np.array([value_of(form, code) for code in range(1 << form.bits)])
 
 
 @each_narrow
@@ -115,6 +124,16 @@ def test_every_code_round_trips_as_bits(element: ElementType) -> None:
     with pytest.raises(LiteralError, match=f"expected at most {element.bits} bits") as caught:
         narrow_bits(element, hex(len(codes)))
     assert caught.value.help == f"the largest code is `{len(codes) - 1:#x}`"
+
+
+def test_sixteen_bits_are_printed_without_numpy() -> None:
+    """Its import takes longer than converting a small model."""
+    code = (
+        "import sys; from onnxtext.tensor.shortest_decimals import narrow_text; "
+        "print(narrow_text('float16', 0x3555), 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "0.3333 False\n"
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])

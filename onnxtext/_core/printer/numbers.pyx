@@ -18,7 +18,7 @@ from onnxtext._core.printer.text cimport Text
 
 from onnxtext.printer.layout import STEP, WIDTH
 from onnxtext.tensor.element_types import ELEMENTS
-from onnxtext.tensor.shortest_decimals import narrow_texts
+from onnxtext.tensor.shortest_decimals import narrow_text
 
 cdef enum:
     BLOCK = 1 << 12  # longer lists are printed in blocks of about this many elements
@@ -54,6 +54,8 @@ cdef dict FORMATS = {
     if _element.bits in (2, 4, 8, 16, 32, 64, 128)
 }
 
+cdef dict TEXTS = {}  # by element type, the texts of all codes; None until they are needed
+
 
 @cython.final
 cdef class Elements:
@@ -86,7 +88,10 @@ cdef class Elements:
         self.bits, self.typed_width, raw, typed = <tuple>found
         self.raw, self.typed = <Kind><int>raw, <Kind><int>typed
         self.width = max(1, self.bits // 8)
-        self.pages = [None] * 256 if self.raw == CODE else None
+        if self.raw == CODE:
+            if self.element not in TEXTS:
+                TEXTS[self.element] = [None] * (1 << self.bits)
+            self.texts = TEXTS[self.element]
 
 
 @cython.final
@@ -181,10 +186,10 @@ cdef class Numbers:
             memcpy(&bits, data + index * width, width)
             out = self.items.data + self.items.size
             if kind == CODE and bits < most:
-                texts = type.pages[bits >> 8]
-                if texts is None:
-                    texts = type.pages[bits >> 8] = narrow_texts(type.element, bits >> 8)
-                self.items.text((<tuple>texts)[bits & 255])
+                text = type.texts[bits]
+                if text is None:
+                    text = type.texts[bits] = narrow_text(type.element, bits)
+                self.items.text(text)
             elif kind == BOOL and bits < 2:
                 self.items.text("true" if bits else "false")
             elif kind == UNSIGNED:
