@@ -12,25 +12,44 @@ from onnxtext.checker.symbolic.sizes.polynomials import Extent
 _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 
 
-def require_equation(call: OperatorCall) -> None:
-    """Reject an equation in which a letter has two sizes, or the output term repeats a letter.
+def output_sizes(call: OperatorCall) -> list[list[Extent]] | None:
+    """Return, for each dimension of the output, the input sizes that are broadcast to it.
+
+    Return None if the equation is wrong or the shape of an input is unknown. Reject an equation in
+    which a letter has two sizes, or the output term repeats a letter.
+    """
+    equation = call.attribute("equation")
+    if not isinstance(equation, bytes):
+        return None
+    left, arrow, right = equation.decode(errors="replace").replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) == len(call.shapes) and all(map(_TERM.fullmatch, terms)):
+        _require_equal_sizes(call, terms, right)  # else, onnx reports the error
+    if None in call.shapes:
+        return None
+    sizes: dict[str, list[Extent]] = {}
+    for term, shape in zip(terms, call.shapes, strict=False):
+        for label, size in _labeled_dimensions(term, shape):
+            sizes.setdefault(label, []).append(size)
+    if not arrow:
+        letters = [letter for letter in sorted(set(left)) if letter.isalpha()]
+        right = "..." + "".join([letter for letter in letters if left.count(letter) == 1])
+    before, dots, after = right.partition("...")
+    shared = sorted([label for label in sizes if dots and not label.isalpha()], key=int)
+    labels = [*before, *shared, *after]
+    return [sizes[label] for label in labels] if sizes.keys() >= set(labels) else None
+
+
+def _require_equal_sizes(call: OperatorCall, terms: list[str], output: str) -> None:
+    """Reject an equation with the given terms if a letter has two sizes, or the output repeats one.
 
     A dimension of size 1 fits every other size, because it is broadcast. Dimensions of the ellipsis
     are checked like letters. If the equation is empty, the input must have rank 0.
     """
-    equation = call.attribute("equation")
-    if not isinstance(equation, bytes):
-        return
-    left, arrow, right = equation.decode(errors="replace").replace(" ", "").partition("->")
-    terms = left.split(",")
-    if len(terms) != len(call.shapes) or not all(map(_TERM.fullmatch, terms)):
-        return  # onnx reports this error
-    repeated = next(
-        (letter for letter in right if letter.isalpha() and right.count(letter) > 1), None
-    )
-    if arrow and repeated is not None:
-        call.reject(f"the output term `{right}` repeats the index `{repeated}`")
-    if not left:  # onnx does not check an empty equation
+    repeated = [letter for letter in output if letter.isalpha() and output.count(letter) > 1]
+    if repeated:
+        call.reject(f"the output term `{output}` repeats the index `{repeated[0]}`")
+    if terms == [""]:  # onnx does not check an empty equation
         call.has_rank(0, 0)
     sizes: dict[str, tuple[int, int]] = {}
     for index, term in enumerate(terms):
@@ -44,28 +63,6 @@ def require_equation(call: OperatorCall) -> None:
                     name = f"the dimension `{label}`"
                 call.reject(f"{name} is {before} in {{{first}}} and {size} in {{{index}}}")
                 return
-
-
-def output_sizes(call: OperatorCall) -> list[list[Extent]] | None:
-    """Return, for each dimension of the output, the input sizes that are broadcast to it.
-
-    Return None if the equation is wrong or the shape of an input is unknown.
-    """
-    equation = call.attribute("equation")
-    if not isinstance(equation, bytes) or None in call.shapes:
-        return None
-    left, arrow, right = equation.decode(errors="replace").replace(" ", "").partition("->")
-    sizes: dict[str, list[Extent]] = {}
-    for term, shape in zip(left.split(","), call.shapes, strict=False):
-        for label, size in _labeled_dimensions(term, shape):
-            sizes.setdefault(label, []).append(size)
-    if not arrow:
-        letters = [letter for letter in sorted(set(left)) if letter.isalpha()]
-        right = "..." + "".join([letter for letter in letters if left.count(letter) == 1])
-    before, dots, after = right.partition("...")
-    shared = sorted([label for label in sizes if dots and not label.isalpha()], key=int)
-    labels = [*before, *shared, *after]
-    return [sizes[label] for label in labels] if sizes.keys() >= set(labels) else None
 
 
 def _labeled_dimensions(term: str, shape: SymbolicShape) -> Iterator[tuple[str, Extent]]:

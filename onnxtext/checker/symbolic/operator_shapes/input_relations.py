@@ -15,7 +15,6 @@ from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import (
     require_kernel,
     windowed,
 )
-from onnxtext.checker.symbolic.operator_shapes.einsum import require_equation
 from onnxtext.checker.symbolic.operator_shapes.images_and_signals import IMAGES_AND_SIGNALS
 from onnxtext.checker.symbolic.operator_shapes.quantized import require_one
 from onnxtext.checker.symbolic.sizes.polynomials import Extents
@@ -363,7 +362,6 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "CumProd": _cumulative,
     "CumSum": _cumulative,
     "DeformConv": _deform_conv,
-    "Einsum": require_equation,
     "GroupNormalization": _group_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "NonMaxSuppression": _non_max_suppression,
