@@ -56,12 +56,37 @@ def _limit_memory(max_bytes: int) -> None:
 
 
 def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
+    import onnx
     from onnx.reference import ReferenceEvaluator
 
-    session = ReferenceEvaluator(str(model))
+    proto = onnx.load(model)
+    functions = _callees_first(list(proto.functions))
+    del proto.functions[:]
+    proto.functions.extend(functions)
+    session = ReferenceEvaluator(proto)
     _reject_overloads(session)
     outputs: Any = session.run(None, inputs)
     return dict(zip(session.output_names, outputs, strict=True))
+
+
+def _callees_first(functions: list[Any]) -> list[Any]:
+    """Return functions so that each follows those that it calls, as onnx's implementation needs."""
+    by_name = {(item.domain, item.name): item for item in functions}
+    result: list[Any] = []
+    seen: set[int] = set()
+
+    def add(function: Any) -> None:
+        if id(function) in seen:
+            return
+        seen.add(id(function))
+        for node in _walk_nodes(function.node):
+            if (node.domain, node.op_type) in by_name:
+                add(by_name[node.domain, node.op_type])
+        result.append(function)
+
+    for item in functions:
+        add(item)
+    return result
 
 
 NO_OVERLOADS = "overloads of functions are not supported"

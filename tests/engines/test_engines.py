@@ -281,6 +281,19 @@ def test_no_other_engine_is_suggested_for_an_unknown_operator(node: str) -> None
     assert error.value.diagnostics[0].help is None
 
 
+def test_a_function_may_follow_its_callers() -> None:
+    branches = "then_branch = a () => (t) {t = my.F (x)}, else_branch = b () => (t) {t = Neg (x)}"
+    model = engines.load_model(
+        f"""<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>
+        g (float x, bool c) => (float y) {{ y = my.H (x, c) }}
+        <domain: "my", opset_import: [21, "my": 1]> H (x, c) => (y) {{ y = my.G (x, c) }}
+        <domain: "my", opset_import: [21, "my": 1]> G (x, c) => (y) {{ y = If <{branches}> (c) }}
+        <domain: "my", opset_import: [21]> F (x) => (y) {{ y = Neg (x) }}
+        """
+    )
+    assert engines.run_model(model, {"x": np.float32(1), "c": np.array(True)})["y"] == -1
+
+
 @pytest.mark.parametrize("node", ["ai.onnx.ml.ZipMap (x)", "com.microsoft.Gelu (x)"])
 def test_onnxruntime_is_suggested_for_its_operators(node: str) -> None:
     model = engines.load_model(
