@@ -64,12 +64,29 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
         try:
             load_external_data_for_model(model, str(argument.base))
         except (OSError, ValueError, onnx.checker.ValidationError) as error:
-            raise run_error(f"external data cannot be read: {error}", argument.name) from None
+            why = _missing_file(data, argument.base) or error
+            raise run_error(f"external data cannot be read: {why}", argument.name) from None
     for name in _value_names(model.graph):
         if isinstance(name, bytes):
             message = f"a name is not UTF-8: {name!r}; engines cannot run such a model"
             raise run_error(message, argument.name)
     return model
+
+
+def _missing_file(data: bytes, base: Path) -> str | None:
+    """Return which file of a model's external data is missing; None if none is.
+
+    onnx says of a missing file that it is not a regular file.
+
+    Args:
+        data: the encoded model.
+        base: the directory of the model's file.
+    """
+    from onnxtext.conversion_errors import lift_binary
+    from onnxtext.weights.external_data import external_files
+
+    files = external_files(lift_binary(data, _NAMELESS), base)
+    return next((f"{file} does not exist" for file in files if not file.exists()), None)
 
 
 def _value_names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
