@@ -462,3 +462,18 @@ def test_a_nested_value_hides_an_omitted_input_of_a_function(depth: int) -> None
     assert not errors(onnxtext.check(source))
     needed = source.replace(" <float[4] b = {1, 2, 3, 4}>", "")
     assert [item.code for item in errors(onnxtext.check(needed))] == ["function-call-arity"]
+
+
+@pytest.mark.parametrize(
+    "node",
+    ["Optional (z)", "SequenceConstruct (z)", "Relu (z)", "SequenceInsert (s, z)"],
+)
+def test_nodes_after_an_output_that_onnx_cannot_infer_have_no_errors(node: str) -> None:
+    """onnx cannot infer an `If` that returns an untyped initializer; onnxruntime can."""
+    source = text(
+        "t = Constant <value = bool {1}> ()\ns = SequenceConstruct (x)\nr, z = If (t) <\n"
+        "else_branch = e () => (c, float[] o) <int64[1] c = {4}> {\no = Neg (x)\n},\n"
+        "then_branch = h () => (p, float[] q) {\nq = Neg (x)\np = Shape (q)\n}>\n"
+        f"u = {node}\ny = Identity (x)"
+    )
+    assert not errors(onnxtext.check(source))

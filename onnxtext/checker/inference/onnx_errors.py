@@ -151,7 +151,7 @@ def is_due_to_unknown(error: str, inputs: Sequence[Type | None]) -> bool:
 
 
 _UNKNOWN_TYPE = re.compile(
-    "to have type but instead is null|Invalid tensor data type 0[.]"
+    r"\bis null\b|Invalid tensor data type 0[.]"
     "|Mismatched type: inferred=(0 |.* declared=0)"
     "|Mismatched type for output .*(then=0 |else=0)|should all be tensors.* was (0|not)"
 )
