@@ -957,15 +957,21 @@ def test_shortened_names_keep_their_ends() -> None:
 def test_a_condition_that_no_loop_passes_needs_a_type(
     condition: str, used: str, wanted: str | None
 ) -> None:
-    """onnxruntime rejects each untyped condition of a `Loop` without one; onnx, if it is used."""
+    """onnxruntime rejects each untyped condition of a `Loop` without one; onnx, if it is used.
+
+    In functions, both reject it only if the function is called.
+    """
     given = condition or '""'
-    source = text(
+    nodes = (
         "t = Constant <value = bool {1}> ()\nm = Constant <value = int64 {3}> ()\n"
         f"y = Loop (m, {given}, x) <body = b (i, k, p) => (k2, q) {{\n"
         f"k2 = Identity ({used})\nq = Neg (p) }}>"
     )
-    found = [(item.code, item.severity) for item in onnxtext.check(source)]
+    found = [(item.code, item.severity) for item in onnxtext.check(text(nodes))]
     assert found == ([("type-missing", wanted)] if wanted else [])
+    function = f'<domain: "my", opset_import: ["": 21]>\nf (x) => (y) {{\n{nodes}\n}}'
+    found = [(i.code, i.severity) for i in onnxtext.check(text("y = Neg (x)", rest=function))]
+    assert found == ([("type-missing", "warning")] if wanted else [])
 
 
 def test_functions_write_the_standard_domain_as_tools_find_it() -> None:

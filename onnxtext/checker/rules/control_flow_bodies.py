@@ -72,13 +72,15 @@ def _untyped_condition(node: Node, body: Scope) -> Iterator[Finding]:
     condition = body.inputs[1]
     if condition.type is None and not has_record(condition):
         used = any(condition.name in inner.inputs for inner in body.nodes)
+        is_certain = used and body.function is None
         yield Finding(
             "type-missing",
             f"the input {quote(condition.name)} of {body.describe()} has no type, and this `Loop` "
             "has no condition that determines it",
             (Place(condition, ("name",)), Place(node, ("op_type",), "the second input is omitted")),
             help="write its type before its name: `bool`",
-            severity=None if used else "warning",  # only onnxruntime rejects an unused one
+            # onnx accepts an unused condition, and any condition in a function that is not called
+            severity=None if is_certain else "warning",
         )
 
 
