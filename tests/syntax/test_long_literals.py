@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import onnxtext
 from onnxtext.syntax.grammar import lexer
 from onnxtext.syntax.grammar import long_literals as literals
+from onnxtext.syntax.grammar.table_cache import load_tables
 from tests.seeds import sampled
 
 FILLERS = ["1e+5, ", "1, ", "-0.5,\n  ", "[1, 2], ", "1e-5,", "[1],"]
@@ -42,6 +43,16 @@ def test_block_search_finds_the_same_token(
     assert found == expected
     if found is not None and expected is not None:
         assert lexer.load_lexer().kind(found) == lexer.load_lexer().kind(str(expected))
+
+
+def test_triple_strings_are_read_without_compiling_the_pattern() -> None:
+    """Compiling the pattern takes longer than parsing a small model."""
+    reader = lexer.Lexer(load_tables())
+    text = f'"""{"A" * 5000}""" x'
+    token = reader.token(text, 0)
+    assert token is not None
+    assert (str(token), token.kind, token.at) == (text[:-2], "TRIPLE", 0)
+    assert "_pattern" not in vars(reader)
 
 
 def test_literals_across_blocks_are_found() -> None:

@@ -197,6 +197,10 @@ class Lexer:
 
     def token(self, text: str, offset: int) -> Token | None:
         """Return the next token at or after an offset; None if no token is left."""
+        if text.startswith('"""', offset) and not self._is_unclosed(text, offset):
+            long = self._long_token(text, offset)
+            if long is not None:  # compiling the pattern takes longer than parsing a small model
+                return long
         pattern, kinds = self._pattern_at(text, offset)
         match = pattern.match(text, offset)
         assert match is not None  # the pattern also matches the end of the text
