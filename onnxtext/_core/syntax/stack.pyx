@@ -40,7 +40,7 @@ cdef class Stack:
         self.grammar = grammar
         self.text = text
         self.values = []
-        self.grow(0)
+        self.grow(1)
 
     def __dealloc__(self):
         PyMem_Free(self.entries)
