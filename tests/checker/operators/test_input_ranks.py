@@ -41,6 +41,7 @@ NODES = {
     ("Upsample (x, a)", "float[2, 2] x, float[2, 2] a", 9): "error",
     ("CenterCropPad (x, a)", "float[2, 2] x, int64[2, 2] a", 18): "warning",
     ("CenterCropPad (x, a)", "float[2, 2] x, int64[2] a", 18): None,
+    ("CenterCropPad (x, a)", "float[2, 2] x, int64 a", 18): None,
     ("Pad (x, p)", "float[2] x, int64[1, 2] p = {1, 1}", 13): None,
     ("Pad (x, p, , a)", "float[2] x, int64[2] p, int64[1, 1] a", 18): "warning",
     ("Pad (x, p, , a)", "float[2] x, int64[2] p, int64 a", 18): "warning",

@@ -324,7 +324,7 @@ REDUCTIONS = """
 _RANKS: Mapping[str, Mapping[int, tuple[int, ...]]] = {
     **{name: {1: (1,)} for name in REDUCTIONS.split()},
     "AffineGrid": {0: (3,)},
-    "CenterCropPad": {1: (1,)},
+    "CenterCropPad": {1: (0, 1)},
     "GridSample": {0: (4, 5)},
     "LRN": {0: (4,)},
     "NonMaxSuppression": {0: (3,), 1: (3,)},
