@@ -100,12 +100,17 @@ def _misfit(
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
         suggestion = nearest_name(attribute.name, signature.attributes)
+        help = did_you_mean(suggestion, "remove the attribute, or correct its name")
+        inputs = [item.name for item in signature.inputs]
+        if attribute.name in inputs:  # an attribute of an earlier version, such as `axes`
+            suggestion, position = None, inputs.index(attribute.name) + 1
+            help = f"pass it as input {position}: in this version of the operator, it is an input"
         names = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
         yield Finding(
             "attribute-unknown",
             f"`{node.op_type}` has no attribute {quote(attribute.name)}",
             (Place(node, ("attributes", index)),),
-            help=did_you_mean(suggestion, "remove the attribute, or correct its name"),
+            help=help,
             notes=(f"its attributes: {names}" if names else "it has no attributes",),
             severity="info" if attribute.name.startswith("__") else None,
             repair=rename_repair(node, attribute.name, suggestion),
@@ -116,8 +121,11 @@ def _misfit(
     expected = AttributeType(formal.type).name.lower()
     example = EXAMPLES.get(expected, "")
     value = attribute.value
-    if expected == "int" and isinstance(value, TensorType) and value.element in ELEMENTS:
-        example = f", such as `{ELEMENTS[value.element].number}`, the number of `{value.element}`"
+    element = value.element if isinstance(value, TensorType) else ""
+    if isinstance(value, bytes):
+        element = value.decode("ascii", "replace").lower()
+    if expected == "int" and element in ELEMENTS:
+        example = f", such as `{ELEMENTS[element].number}`, the number of `{element}`"
     yield Finding(
         "attribute-type",
         f"the attribute `{attribute.name}` of `{node.op_type}` must have the type `{expected}`, "
