@@ -306,6 +306,10 @@ EXPLAINED = {
         value("  float[3] w = np.zeros (3),"),
         (4, 16), "the data of an initializer must be written out",
     ),
+    "a name as data": (
+        value("  float[8] w = zeros,"),
+        (4, 16), "the data of an initializer must be written out, but `zeros` is a name",
+    ),
     "nodes after <": (
         f"{H}g (float[N] x) => (float[N] y) <\n  y = Relu (x)\n}}\n",
         (2, 32), "expected `{`, found `<`",

@@ -118,6 +118,7 @@ COMMON_ERRORS = (
     token_errors.conflict, attribute_errors.empty_attributes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
     python_expressions.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
+    value_errors.named_data,
     token_errors.unknown_types,
     # Strings and lists
     list_errors.unclosed_row, list_errors.early_end, string_errors.unclosed_string,

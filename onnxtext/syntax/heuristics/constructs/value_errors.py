@@ -179,6 +179,18 @@ def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
 
 
+def named_data(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a name as the data of an initializer: `float[8] w = zeros`."""
+    done = context.done
+    if context.token not in {",", ">"} or done[-2:-1] != ["="] or "value_info" not in context.rules:
+        return
+    if context.name(done[-1]) == "WORD":
+        message = f"the data of an initializer must be written out, but `{done[-1]}` is a name"
+        help = "write the elements, such as `[1, 2]`, or `[0, ...]` if all are 0"
+        span = done[-1].span
+        yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
+
+
 def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `sparse(…)` without the types of its values and indices."""
     done, token = context.done, context.token
