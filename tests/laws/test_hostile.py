@@ -73,7 +73,9 @@ def test_a_long_string_in_deep_graphs_is_converted_fast(tmp_path: Path) -> None:
 def test_many_odd_fields_in_deep_graphs_are_converted_fast(field: bytes) -> None:
     flat, deep = (nested(depth, field * 10_000, op_type=b"If") for depth in (1, 30))
     onnxtext.from_binary(nested(1, field))  # import what is needed
-    assert conversion_time(deep) < 4 * conversion_time(flat)
+    # A pass over the fields for each graph would take 30 times as long. The text of deep
+    # graphs is longer (indentation): 3 times. A busy machine may double a time.
+    assert conversion_time(deep) < 9 * conversion_time(flat)
 
 
 def conversion_time(data: bytes) -> float:
