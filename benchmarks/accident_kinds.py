@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _KEYS = "onnxtext|ir_version|opset_import|producer_name|producer_version|domain|model_version"
 _KEYS += "|metadata_props|doc_string|functions|overload"
 _TYPES = "float|double|int64|int32|int8|uint8|bool|string|float16|bfloat16"
-_SECTIONS = "metadata|resources|order|quantization|training|configurations|external|encoding"
+_SECTIONS = "metadata|resources|order|quantization|training|configuration|encoding"
 _LOOK_ALIKES = {
     ",": "，、", "(": "（", ")": "）", "=": "＝", '"': "“”″", "-": "–−", ":": "：",
     " ": "\u00a0\u200b", "x": "хｘ", "o": "оｏ", "a": "аａ",

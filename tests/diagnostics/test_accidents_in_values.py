@@ -48,10 +48,6 @@ RESTORED = {
     "a quote after a number of an attribute": (
         node("  y = Op <v = 5> (x)"), ("5", '5"'), (3, 16), 'unexpected `"` beside a number',
     ),
-    "a missing bracket of a tensor in an attribute": (
-        node("  y = Op <v = bool[2] [true, false]> (x)"), ("[true", "true"), (3, 23),
-        "the `[` of this list is missing",
-    ),
     "a single quote at the end of a string": (
         node('  y = Op <a = "it", b = 1> (x)'), ('it"', "it'"), (3, 18),
         "a string must be in double quotes",

@@ -160,9 +160,6 @@ UNMENDED = {
         "func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n",
         (1, 1), "this is MLIR, not the text form of ONNX",
     ),
-    "a vector of C++": (
-        value("std::vector<float> w"), (3, 3), "`std::vector<float>` is not a type",
-    ),
     "a word as data": (
         value("float w = None"), (3, 13), "`None` is not a value",
     ),

@@ -401,18 +401,13 @@ CASES = {
         3,
         "incomplete-statement",
     ),
-    "a node that ends before a list of inputs": (
-        HEAD + "  h = Relu (x)\n  y =\n    h,\n    x,\n  )\n}\n",
-        4,
-        "incomplete-statement",
-    ),
     "the head of a graph that ends in its inputs": (
         H + "g (float[2] x\n{\n" + NODE,
         2,
         "incomplete-statement",
     ),
     "a comma after the last node": (H + G.replace("(x)\n}", "(x),\n}"), 3, "semicolon"),
-    "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 3, "syntax-error"),
+    "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 4, "syntax-error"),
     "a branch without its last bracket": (
         H + "g (bool c, float[2] x) => (float[2] y) {\n  y = If (c) <\n"
         "    then_branch = t () => (p) { p = Relu (x) ,\n"

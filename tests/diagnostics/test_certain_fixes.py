@@ -69,9 +69,6 @@ UNSAFE = {
         node("  u = Constant <value = float[2] [1, 2]]> ()"),
         "  u = Constant <value = float[2] [1, 2]> ()",
     ),
-    "a row without [": (
-        value("  float[2, 1] w = [[1], 2]],"), "  float[2, 1] w = [[1], [2]],",
-    ),
     "a misspelled blob": (
         value('  float[2] w = bolb"af5570f5a1810b7a",'),
         '  float[2] w = blob"af5570f5a1810b7a",',
@@ -113,7 +110,6 @@ UNSAFE = {
     "a label after an output": (node("  u [l] = Abs (t)"), "  [l] u = Abs (t)"),
     "a label without [": (node("  l] u = Abs (t)"), "  [l] u = Abs (t)"),
     "a label in two pairs of brackets": (node("  [[l]] u = Abs (t)"), "  [l] u = Abs (t)"),
-    "a label in quotes": (node('  "l" float[2] u = Abs (t)'), '  ["l"] float[2] u = Abs (t)'),
     "a label of two words": (node("  [a b] u = Abs (t)"), '  ["a b"] u = Abs (t)'),
     "the word initializer": (
         value("  initializer float[2] w = [1, 2],"), "  float[2] w = [1, 2],",
@@ -255,10 +251,6 @@ SAFE = {
     "a semicolon after a decorator": (node('  @doc("d");\n  u = Abs (t)'), '  @doc("d")'),
     "a semicolon before a comma": (node("  u = Add (t;, x)"), "  u = Add (t, x)"),
     "an operator of ONNX with a domain": (node("  u = onnx::Abs (t)"), "  u = Abs (t)"),
-    "a domain with :: and an overload": (node("  u = my::F:fast (t)"), "  u = my.F:fast (t)"),
-    "an overload with ::": (
-        f"{WITH_MY}{G}  t = my.F::fast (x)\n{END}", "  t = my.F:fast (x)",
-    ),
     "an expression as a dimension": (
         inputs("float[N] x, float[N / 3] z"), 'g (float[N] x, float["N / 3"] z) => (float[N] y) {',
     ),
@@ -270,9 +262,6 @@ SAFE = {
 EXPLAINED = {
     "a second list of inputs after attributes": (
         node("  u = Split (t) <\n    axis = 0,\n  > (x)"), "a node cannot have a second list",
-    ),
-    "an attribute parameter among the inputs": (
-        function("F (a, alpha: float = 0.1)"), "an attribute parameter of a function belongs",
     ),
     "a type of Python": (
         inputs("float[N] x, Tensor z"), "`Tensor` is not a type",

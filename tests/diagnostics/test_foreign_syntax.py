@@ -248,7 +248,6 @@ STATEMENTS = [
         "Dict[str, List[float]]",
         "map(string, seq(float)) b = Op (x)",
     ),
-    ('b = Op <a = int("1")> (x)', "syntax-error", 'int("1")', "b = Op <a = 1> (x)"),
     ("b = Op <a = np.array([1])> (x)", "syntax-error", "np.array([1])", None),
     ("b = Op <a = len(x), c = 2> (x)", "syntax-error", "len(x)", None),
     ("b = Op <a = 1f> (x)", "number-suffix", "1f", "b = Op <a = 1.0> (x)"),

@@ -322,20 +322,8 @@ EXPLAINED = {
         f"{H}g (float[N] x) => (float[N] y) <\n  float[N] y = Relu (x)\n}}\n",
         (2, 32), "expected `{`, found `<`",
     ),
-    "a sparse tensor without types": (
-        value("  sparse_tensor(float[3]) w = sparse([1], [0]),"),
-        (4, 38), "the values and the indices of a sparse tensor need types",
-    ),
-    "a sparse tensor as a record": (
-        value("  sparse_tensor(float[3]) w = {values: [1], indices: [0]},"),
-        (4, 32), "a sparse tensor must be written as its values and their indices",
-    ),
     "an imaginary number in a float tensor": (
         value("  float[1] complex_w = [1+2i],"), (4, 25), "`1+2i` is not a number",
-    ),
-    "a sparse tensor as a map": (
-        value("  sparse_tensor(float[3]) w = {0: 1.0},"),
-        (4, 33), "a sparse tensor must be written as its values and their indices",
     ),
     "empty attributes": (
         node("  s = Abs <> (t)"), (4, 11), "the list in `<…>` must not be empty",
@@ -347,45 +335,12 @@ EXPLAINED = {
         f'{H}{G}{END}\n<domain: "l", opset_import: [21]>\nF <> (a) => (b) {{\n  b = Abs (a)\n}}\n',
         (7, 3), "the list in `<…>` must not be empty",
     ),
-    "annotations in blocks with a kind": (
-        f"{H}{G}{END}\nquantization {{\n  value y {{\n    SCALE_TENSOR: s\n  }}\n  z: []\n}}\n",
-        (7, 9), "an annotation must be the name of a value and a list of pairs of strings",
-    ),
     "a range of dimensions": (
         f"{H}g (float[1..3] x) => (y){END}", (2, 10), "`1..3` is not a dimension",
     ),
     "a function of MLIR": (
         f"{H}func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  y = Abs (x)\n}}\n",
         (2, 1), "`func @` does not belong here",
-    ),
-    "an annotation as a block": (
-        f"{H}{G}{END}\nquantization {{\n  y {{\n    SCALE_TENSOR: s\n  }}\n}}\n",
-        (7, 5), "an annotation must be the name of a value and a list of pairs of strings",
-    ),
-    "an annotation with a kind": (
-        f"{H}{G}{END}\nquantization {{ tensor y [] }}\n",
-        (6, 23), "an annotation must be the name of a value and a list of pairs of strings",
-    ),
-    "an annotation without a list": (
-        f"{H}{G}{END}\nquantization {{ y: SCALE_TENSOR = s }}\n",
-        (6, 19), "an annotation must be the name of a value and a list of pairs of strings",
-    ),
-    "a training graph without inputs": (
-        f"{H}{G}{END}\ntraining {{ algorithm: {{ w = Abs (y) }} }}\n",
-        (6, 23), "the graph of `algorithm` needs a name, inputs and outputs",
-    ),
-    "a training graph of several lines without inputs": (
-        f"{H}{G}{END}\ntraining {{\n  algorithm {{\n    w = Abs (y)\n  }}\n"
-        '  update_binding: ["a": "w"]\n}\n',
-        (7, 13), "the graph of `algorithm` needs a name, inputs and outputs",
-    ),
-    "a training graph that is a name": (
-        f"{H}{G}{END}\ntraining {{ algorithm: step }}\n",
-        (6, 28), "the graph of `algorithm` needs a name, inputs and outputs",
-    ),
-    "a node in a configuration": (
-        f'{H}{G}{END}\nconfiguration "two" {{\n  node y {{ pipeline_stage: 1 }}\n}}\n',
-        (7, 8), "a configuration has no entries for nodes",
     ),
 }  # fmt: skip
 """For each error without a fix: the text, line and column, and the beginning of the message."""
@@ -428,10 +383,6 @@ def test_an_error_without_a_fix_is_explained_once(name: str) -> None:
         (
             f'{H}{G}{END}\nmetadata {{\n  model {{\n    k: "v"\n  }}\n}}\n',
             'write the model\'s entries in the header: `metadata_props: ["key": "value"]`',
-        ),
-        (
-            f"{H}{G}{END}\nquantization {{\n  h s\n}}\n",
-            'write `h: ["SCALE_TENSOR": "scale"]`',
         ),
     ],
 )

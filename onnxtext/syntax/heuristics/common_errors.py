@@ -38,18 +38,18 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
-    markdown_and_comments.carriage_return, other_languages.slashes,
+    other_languages.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
-    header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
+    header_errors.odd_key, header_errors.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
     # Sections
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
     section_errors.unclosed_before_section, section_errors.unknown_section,
     section_errors.unnamed_configuration, metadata_errors.section_colon,
-    metadata_errors.section_without_braces, metadata_errors.block_head,
+    metadata_errors.block_head,
     section_errors.metadata_colon, section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
     label_errors.unquoted_label,
@@ -68,7 +68,7 @@ COMMON_ERRORS = (
     data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
-    value_errors.untyped_sparse, value_errors.other_sparse_data,
+
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.type_variable,
     value_errors.parameter_with_at_sign,
     # Decorators
@@ -77,7 +77,7 @@ COMMON_ERRORS = (
     graph_errors.empty_text, other_languages.other_format, other_languages.fences,
     other_languages.imports, other_languages.control_flow,
     python_expressions.conditional_expressions,
-    markdown_and_comments.emphasis, markdown_and_comments.bullets, markdown_and_comments.backticks,
+    markdown_and_comments.emphasis, markdown_and_comments.backticks,
     markdown_and_comments.trailing_comment,
     # Nodes
     attribute_errors.node_among_attributes, attribute_errors.unfinished_graph,
@@ -94,7 +94,7 @@ COMMON_ERRORS = (
     node_errors.element_number, string_errors.bare_string, node_errors.no_outputs,
     node_errors.brackets_of_outputs, misplaced_node_parts.misplaced_comma,
     node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
-    node_errors.missing_operator, node_errors.parentheses, node_errors.nested_expressions,
+    node_errors.parentheses, node_errors.nested_expressions,
     value_errors.unnamed_value, node_errors.number_as_name, node_errors.wrong_list_brackets,
     right_sides.values_as_nodes,
     # Brackets
@@ -125,13 +125,12 @@ COMMON_ERRORS = (
     token_errors.repeated_token,
     wrong_marks.colon_or_equals, misplaced_constructs.misplaced_attributes,
     unquoted_names.unquoted, graph_errors.wrong_bracket, value_errors.unfinished_values,
-    section_errors.other_entries,
 )  # fmt: skip
 
 _ONLY_COMPLETE = frozenset((
     attribute_value_errors.missing_value, data_errors.doubled_closer, label_errors.labels,
     misplaced_constructs.misplaced_attributes, node_errors.brackets_of_inputs,
-    node_errors.missing_operator, operator_errors.after_node, token_errors.repeated_token,
+    operator_errors.after_node, token_errors.repeated_token,
     unquoted_names.unquoted,
 ))  # fmt: skip
 """The heuristics that would read the next statement as a part of an incomplete one."""

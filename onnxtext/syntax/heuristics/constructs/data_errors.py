@@ -26,7 +26,6 @@ _BLOB = re.compile(
 )
 _WRONG_BLOB = re.compile(r'blob[ \t]*("[^"\n]*")')
 _MAX_LIST_LENGTH = 4000
-_ROW_WITHOUT_OPENER = re.compile(r"\],\s*([-0-9][^][,\s]*)")
 _LOOK_LIKE = str.maketrans("oOlI", "0011")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _LIKE_NUMBER = re.compile(r"(?:[^\s()\[\]{}<>,\"'=:;#/]|(?<=[eE])[-+])+")
@@ -63,12 +62,8 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
     if word != "blob":
         message = f"expected `blob`, found `{word}`"
         safe = False
-    elif not match["open"] and not match["close"]:
-        message = "the quotes of this blob are missing"
-    elif not match["open"]:
-        message = "the opening quote of this blob is missing"
-    elif not match["close"]:
-        message = "the closing quote of this blob is missing"
+    elif not match["open"] or not match["close"]:
+        message = "the digits of a blob must be in quotes"
     elif match["blank"]:
         message = "a blob cannot have a blank before its string"
     else:
@@ -102,11 +97,6 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
     if done[-1].startswith("[") and type is not None:
         rank, depth = type.count(",") + 1, len(done[-1]) - len(done[-1].lstrip("["))
         if depth < rank:
-            return
-        if (row := _ROW_WITHOUT_OPENER.search(context.text, done[-1].at, done[-1].end)) is not None:
-            span, message = Span(*row.span(1)), "the `[` of this row is missing"
-            edits = (Edit(Span(span.start, span.start), "["),)
-            yield Diagnosis("missing-bracket", message, span, edits, "add `[`")
             return
         yield Diagnosis("syntax-error", message, token.span, edits, "remove `]`")
 
@@ -165,7 +155,7 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose rows of a tensor in wrong brackets, `((1, 2), (3, 4))`, and complex pairs."""
+    """Diagnose rows of a tensor in wrong brackets, `((1, 2), (3, 4))`."""
     done, token = context.done, context.token
     first = next((i for i in range(len(done) - 1, 0, -1) if done[i - 1] == "="), len(done))
     start = token if first == len(done) and done[-1:] == ["="] else None
@@ -184,18 +174,9 @@ def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     span = Span(start.at, item.end)
-    types = (word for word in reversed(done[:first]) if context.name(word) in _DATA_TYPES)
-    type = next(types, "")
-    is_vector = type.startswith("complex") and "," not in type
-    are_pairs = is_vector and rows > 1 and "j" not in context.text[slice(*span)]
-    if (rows < 3 and not are_pairs) or not _ROWS.fullmatch(context.text, *span):
+    if rows < 3 or not _ROWS.fullmatch(context.text, *span):
         return
     edits = (Edit(span, context.text[slice(*span)].translate(_TO_BRACKETS)),)
-    if are_pairs:
-        message = "a complex element must not be a pair of numbers"
-        help = "write it like `1.0+2.0j`"
-        yield Diagnosis("wrong-mark", message, token.span, edits, help=help)
-        return
     message, title = "the rows of a tensor must be in square brackets", "write `[…]`"
     yield Diagnosis("wrong-mark", message, token.span, edits, title)
 

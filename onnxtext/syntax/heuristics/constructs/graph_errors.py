@@ -21,7 +21,6 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     innermost_bracket,
     insert,
-    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS
@@ -31,7 +30,6 @@ MAX_HEADER_LENGTH = 4000
 _JOINED_TYPE = re.compile(
     r"(?:bfloat16|float(?:16(?=[A-Za-z_]))?|u?int(?:64|32|16|8|4|2)|bool|string|double)(?=\w)"
 )
-_ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "BOOL", "FLOAT_WORD"))
 _MAX_TOKENS_BACK = 8
 _LONG = 8
 
@@ -218,9 +216,7 @@ def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` among nodes, before the `}` of a graph, or after a nested graph."""
-    text, end = context.text, context.previous_end
-    line = text[line_start(text, end) : end]
+    """Diagnose an extra `}` among nodes, or after a nested graph."""
     if context.opened is not None:
         if context.token == "}" and context.done[-1:] == ["}"] and "attribute" in context.rules:
             message, edits = "unexpected `}`: the graph has ended", (replace(context.token, ""),)
@@ -228,14 +224,6 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
         return
     yield from _indented_brace(context)
-    if context.token != "}" or context.done:
-        return
-    if not line.endswith("}") or line.count("}") <= line.count("{") or line.strip() == "}":
-        return
-    if begins_line(text, context.at):
-        message, edits = "unexpected `}`: it closes the graph", (replace(context.token, ""),)
-        span = Span(end - 1, end)
-        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -264,10 +252,6 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     edits = (*removed, insert(first.at, "g () => () { "))
     yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
-    close = text.find("\n}", first.at)  # the end of the graph
-    if close >= 0:
-        skip_to = line_end(text, close + 1) + 1
-        yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -351,10 +335,6 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         elif context.name(before) == "PRIM":
             edit = Edit(Span(before.end, offset), "[")
         elif before in {"=", ":"} and token != "]":
-            data = tokens[index + 2] if index + 2 < len(tokens) else None
-            if context.name(token) == "TYPE" and context.name(data) in _ELEMENTS:
-                assert data is not None
-                offset = data.at  # as in `t = float[2] 1, 2]`
             swapped = token.startswith('"[')
             edit = Edit(Span(offset, offset + 2), '["') if swapped else insert(offset, "[")
         elif prefix is not None and context.name(before) == "WORD":

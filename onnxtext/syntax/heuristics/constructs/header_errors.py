@@ -149,23 +149,7 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
-def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header entry without a comma before the next key: `domain: "d"` `ir_version`."""
-    token, done = context.token, context.done
-    if token not in _KEYS or not done or not context.ahead or "header_entry" not in context.rules:
-        return
-    if done[-1] not in {":", "=", ","} and "COMMA" in context.expected():
-        assert token is not None
-        end = done[-1].end
-        span = Span(end, end) if begins_line(context.text, token.at) else token.span
-        message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
-        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=token not in done)
-
-
 _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=\"\[])")
-
-
-_COLON_INSIDE = re.compile(r"(\w+):(\w+)(?=[ \t]+[\"\d\[])")
 
 
 def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -175,10 +159,6 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     keys = _KEYS if "header_entry" in rules else TRAINING_KEYS if "training_item" in rules else ()
     if match is None or not keys:
         return
-    inside = _COLON_INSIDE.match(context.text, match.start())
-    if inside is not None and inside[1] + inside[2] in keys:
-        message, joined = f"`{inside[0]}` is not a key", f"{inside[1]}{inside[2]}:"
-        yield rewritten("wrong-mark", message, Span(*inside.span()), joined, min_tokens=2)
     words = match["words"]
     before = words.rstrip("_" + string.ascii_letters).rstrip()
     if before and words[len(before) :].lstrip() in keys:

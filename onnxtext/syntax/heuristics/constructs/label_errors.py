@@ -12,7 +12,6 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, rewritten
-from onnxtext.syntax.heuristics.foreign_syntax.other_languages import FOREIGN_WORDS
 
 _TYPES = frozenset(("TYPE", "PRIM"))
 
@@ -28,7 +27,6 @@ def labels(context: ErrorContext) -> Iterator[Diagnosis]:
     head = tokens[: next(index for index, token in enumerate(tokens) if token == "=")]
     yield from _after_outputs(context, head)
     yield from _brackets(context, head)
-    yield from _without_brackets(context, head)
 
 
 def _without_decorators(context: ErrorContext) -> list[Token]:
@@ -83,17 +81,6 @@ def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
     label = f"[{inside[0]}]"
     message = "the label of a node must be in one pair of brackets"
     yield rewritten("syntax-error", message, span, label, min_tokens=2)
-
-
-def _without_brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
-    """Diagnose a label without brackets before a type: `"l" float[2] t = Abs (x)`."""
-    kind = context.name(context.token)
-    if len(context.done) != 1 or kind not in _TYPES or not _is_name(context, head[2:3]):
-        return
-    name = context.done[0]
-    if context.name(name) in {"WORD", "STRING"} and name not in FOREIGN_WORDS and head[3:] == []:
-        span, message = name.span, "the label of a node must be in `[…]`"
-        yield rewritten("missing-bracket", message, span, f"[{name}]", min_tokens=2)
 
 
 _LABEL = re.compile(

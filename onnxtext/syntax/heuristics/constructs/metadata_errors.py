@@ -10,14 +10,11 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
     begins_line,
-    indentation,
-    insert,
     line_end,
     replace,
     rewritten,
@@ -26,8 +23,10 @@ from onnxtext.syntax.heuristics.error_context import (
 _NEXT_LINE = 20
 """Maximum number of characters between the name of a section and a `{` on the next line."""
 _WORD = rf'"?({"|".join(SECTIONS)})"?'
-_SECTION_COLON = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)\s*\{{")
-_WITHOUT_BRACES = re.compile(rf"[ \t]*(?P<head>{_WORD}[ \t]*(?P<colon>:?))[ \t\r]*(?:#[^\n]*)?$")
+_SECTION_COLON = re.compile(
+    rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)(?:\s*(?P<brace>\{{)|(?<=:)[ \t\r]*(?:#[^\n]*)?$)",
+    re.MULTILINE,
+)
 _BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
 _CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
@@ -39,105 +38,34 @@ _FUNCTION = re.compile(r'(?:<[ \t]*\n?[ \t]*\w+[ \t]*:|[\w."]+[ \t]*[<(][^\n]*=>
 
 
 def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `metadata: {` and `"metadata": {`."""
+    """Diagnose `metadata: {`, `"metadata": {` and `metadata:`."""
     limit = context.line_limit + _NEXT_LINE
     match = _SECTION_COLON.match(context.text, context.line_start, limit)
     if match is None or not match.start("head") <= context.at < match.end():
         return
     word, span = match[2], Span(*match.span("head"))
     message = f"a section must begin with `{word} {{`"
-    edits, title = (Edit(span, word),), f"write `{word} {{`"
-    yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
-
-
-def section_without_braces(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a section without braces, as in YAML: `metadata:`, then indented lines."""
-    if "node" in context.rules:
-        return
-    text, line, done = context.text, context.line_start, context.done
-    if context.token is not None and done and done[0] in SECTIONS and done[0].at < line:
-        line = text.rfind("\n", 0, done[0].at) + 1  # `metadata`, then `key: …`
-    match = _WITHOUT_BRACES.match(text, line, line_end(text, line))
-    if (
-        match is None
-        or context.at < match.start("head")
-        or (line == context.line_start) != (match["colon"] != "")
-    ):
-        return
-    end, places = _end_of_lines(text, line)
-    word, span = match[2], Span(*match.span("head"))
-    edits = (Edit(span, f"{word} {{"), *places, insert(end, "\n}"))
-    message = f"a section must begin with `{word} {{`"
-    help = f"write `{word} {{`, and `}}` after the section"
-    yield Diagnosis("syntax-error", message, span, edits, help, min_tokens=0)
-    yield Diagnosis("syntax-error", message, span, help=help, skip_to=end + 1)
-
-
-def _end_of_lines(text: str, line: int) -> tuple[int, list[Edit]]:
-    """Find the lines directly below the line at offset `line` that are indented deeper.
-
-    Return the end of the last one (or of the line itself), and the edits that write `{` and `}`
-    around blocks such as `value x:` in these lines.
-    """
-    end = line_end(text, line)
-    limit = indentation(text, end)
-    edits: list[Edit] = []
-    blocks: list[int] = []  # the indentation of each open block
-    offset = end
-    while (start := text.find("\n", offset) + 1) and start < len(text):
-        offset = line_end(text, start)
-        if not text[start:offset].strip():
-            continue
-        indent = indentation(text, offset)
-        closed = [block for block in blocks if block >= indent]
-        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(closed)]
-        blocks = [block for block in blocks if block < indent]
-        if indent <= limit:
-            break
-        end = offset
-        head = _BLOCK_COLON.match(text, start, offset)
-        if head is not None:
-            blocks.append(indent)
-            edits.append(Edit(Span(head.end(1), head.end()), " {"))
-    else:
-        edits += [insert(end, "\n" + " " * block + "}") for block in reversed(blocks)]
-    return end, edits
-
-
-def _block_without_braces(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
-    """Diagnose a metadata block that begins with `kind` and lacks its braces: `value x:`."""
-    text = context.text
-    line = text.rfind("\n", 0, kind.at) + 1
-    head = _BLOCK_COLON.match(text, line, line_end(text, line))
-    if head is None or context.at < head.end():
-        return
-    end, places = _end_of_lines(text, line)
-    written = f"{head[1].strip()} {{"
-    closing = insert(end, "\n" + " " * indentation(text, kind.at) + "}")
-    edits = (Edit(Span(head.end(1), head.end()), " {"), *places, closing)
-    message = f"a metadata block must begin with `{written}`"
-    title, span = f"write `{written}`, and `}}` after the block", Span(kind.at, head.end(1))
-    yield Diagnosis("syntax-error", message, span, edits, title)
+    edits = (Edit(span, word if match["brace"] else f"{word} {{"),)
+    yield Diagnosis("syntax-error", message, span, edits, f"write `{word} {{`", min_tokens=2)
 
 
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the heads `value x: {`, `value(x) {` and `node [label {` of metadata blocks."""
+    """Diagnose the heads `value x: {`, `value x:` and `value(x) {` of metadata blocks."""
     token, done = context.token, context.done
     if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
         return
     last = done[-1]
-    yield from _block_without_braces(context, done[0])
+    line = line_start(context.text, done[0].at)
+    head = _BLOCK_COLON.match(context.text, line, line_end(context.text, line))
+    if head is not None and head.end() <= context.at:
+        message = f"a metadata block must begin with `{head[1].strip()} {{`"
+        edits, span = (Edit(Span(head.end(1), head.end()), " {"),), Span(done[0].at, head.end(1))
+        yield Diagnosis("syntax-error", message, span, edits, "write `{`", min_tokens=2)
     if token == "{" and last == ":":
         message = "unexpected `:` before `{`"
         edits = (replace(last, ""),)
         yield Diagnosis(
             "syntax-error", message, last.span, edits, "remove `:`", safe=True, min_tokens=2
-        )
-    elif token == "{" and done[-2:-1] == ["["] and context.name(last) in NAMES:
-        message = "expected `]` after the label"
-        edits = (insert(last.end, "]"),)
-        yield Diagnosis(
-            "unclosed-bracket", message, last.span, edits, "add `]`", safe=True, min_tokens=2
         )
     elif token == "(" and len(done) == 1:
         match = _CALLED.match(context.text, last.end, context.line_limit)

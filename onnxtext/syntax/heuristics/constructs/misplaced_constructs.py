@@ -96,24 +96,8 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     default = context.lexer.token(context.text, span.end)
-    if context.token == ":" and default == "=" and "(" in _opening(context):
-        yield from _parameter_among_inputs(context, name, Span(span.start, span.end))
     safe = not (context.token == ":" and default == "=")
     yield rewritten("misplaced-type", message, span, written, safe=safe, min_tokens=min_tokens)
-
-
-def _opening(context: ErrorContext) -> str:
-    """Return the innermost bracket that is open at the start of the statement; "" if none is."""
-    return "" if context.opened is None else context.text[slice(*context.opened)]
-
-
-def _parameter_among_inputs(context: ErrorContext, name: Token, span: Span) -> Iterator[Diagnosis]:
-    """Diagnose an attribute parameter among a function's inputs: `F (a, alpha: float = 0.1)`."""
-    if context.text.rfind("\n}", 0, span.start) < 0:
-        return  # among the inputs of the main graph, `alpha` is a value
-    message = "an attribute parameter of a function belongs in `<…>`"
-    help = f"write `<{context.text[slice(*span)]} = …>` after the name of the function"
-    yield Diagnosis("misplaced-type", message, span, (Edit(span, f"float {name}"),), help=help)
 
 
 def _is_value_type(context: ErrorContext) -> bool:

@@ -212,18 +212,6 @@ def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("missing-bracket", message, span, best[2], "write `<…>`", safe=True)
 
 
-def missing_operator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a node without an operator before inputs on separate lines: `y =`, then `a,`."""
-    done = context.done
-    if context.token != "," or done[-2:-1] != ["="] or "node" not in context.rules:
-        return
-    if context.text.find("\n", done[-2].end, done[-1].at) >= 0:
-        message = "incomplete statement: expected an operator and `(` after `=`"
-        edits = (insert(done[-1].at, "A ("),)
-        help = "write them before the inputs, such as `Concat (`"
-        yield Diagnosis("incomplete-statement", message, done[-2].span, edits, help=help)
-
-
 def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose outputs in brackets: `(a, b) = Split (x)` and `[a, b] = Split (x)`."""
     tokens = [*context.done, *context.rest]

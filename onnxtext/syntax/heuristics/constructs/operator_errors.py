@@ -58,21 +58,10 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     domain, _, last = written.rpartition(".")
     if len(parts) == 2 and domain == "onnx":  # the default domain, as in TorchScript
         message, written = "an operator of ONNX needs no domain", last
-    elif name.endswith(f"::{last}") and _is_overload(context.text, domain):
-        message = "the name and the overload of an operator are separated by `:`"
-        written = f"{domain}:{last}"
     # A separator other than `::` may be a typo in a name. `Op::v` may be `Op:v`.
-    overload = context.text[match.end("name") : match.end("name") + 1] == ":"
-    certain = overload or written.endswith(f":{last}") or domain == "onnx"
-    certain = certain or ("." in domain and last[:1].isupper())
+    certain = domain == "onnx" or ("." in domain and last[:1].isupper())
     known = f'"{domain}"' in context.text or ("::" in name and "/" not in name and certain)
     yield rewritten("wrong-mark", message, span, written, safe=known)
-
-
-def _is_overload(text: str, path: str) -> bool:
-    """Whether `x` in `my.F::x` is an overload: the text has the domain `"my"`, but not `"my.F"`."""
-    domain, _, name = path.rpartition(".")
-    return bool(domain and name) and f'"{path}"' not in text and f'"{domain}"' in text
 
 
 def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -119,11 +108,6 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "expected `<` before the attributes, found `:`"
         replaced = (replace(first, "= A () <"),)
         yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
-        return
-    elif text[first.at] in ":.\\" and first is token and not context.ahead:
-        message = f"unexpected `{token}`: statements do not end with punctuation"
-        removed, title = (replace(first, ""),), f"remove the `{token}`"
-        yield Diagnosis("syntax-error", message, first.span, removed, title, min_tokens=0)
         return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))

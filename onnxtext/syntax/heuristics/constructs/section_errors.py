@@ -258,34 +258,6 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, done[0].span, edits, help=help)
 
 
-def other_entries(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose section entries in a wrong form, such as the annotation `x { SCALE_TENSOR: s }`."""
-    done, token = context.done, context.token
-    if token is None or not done:
-        return
-    is_name = context.name(token) in {"WORD", *_STRINGS} and done[-1].at >= context.line_start
-    message = ""
-    if "annotation" in context.rules:
-        if token == "{" or (is_name and (len(done) == 1 or done[-1] == ":")):
-            message = "an annotation must be the name of a value and a list of pairs of strings"
-            has_kind = is_name and len(done) == 1 and context.ahead[:1] in (["{"], ["["], [":"])
-            name = token if has_kind else done[0]
-            help = f'write `{name}: ["SCALE_TENSOR": "scale"]`'
-    elif "training_item" in context.rules:
-        if done[0] in TRAINING_KEYS[:2] and (token == "{" or (len(done) == 3 and token != "(")):
-            message = f"the graph of `{done[0]}` needs a name, inputs and outputs"
-            help = f"write `{done[0]}: step () => (w1) {{`"
-    elif done[0] == "configuration" and done[-1] == "node" and (is_name or token == "["):
-        message = "a configuration has no entries for nodes"
-        help = f"write `@device({done[1]})` before the node"
-    if message:
-        skip_to, rest = None, context.text[context.at : context.line_end]
-        if "{" in rest and "}" not in rest:
-            closer = context.text.find("}", context.line_end)
-            skip_to = line_end(context.text, closer) + 1 if closer >= 0 else None
-        yield Diagnosis("syntax-error", message, token.span, help=help, skip_to=skip_to)
-
-
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a function's header that is parsed as attributes of a node: `<domain: "l">`.
 

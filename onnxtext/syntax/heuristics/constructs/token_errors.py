@@ -76,7 +76,6 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
         number = content.lstrip("+-").replace(".", "").isdigit()  # it may need no quotes
         yield Diagnosis("single-quotes", message, span, edits, title, safe=not number)
-        yield from _quoted_type(span, "single-quotes", content)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.ahead_limit)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]
@@ -97,14 +96,6 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{match[1]}"'),), f'write "{match[1]}"'[:60]
         yield Diagnosis("smart-quotes", message, span, edits, title, safe=True)
-        yield from _quoted_type(span, "smart-quotes", match[1])
-
-
-def _quoted_type(span: Span, code: str, name: str) -> Iterator[Diagnosis]:
-    """Diagnose the quotes of a word where strings are not valid, as in `'float'[N] x`."""
-    if name.isidentifier():
-        message, edits = f"`{name}` cannot be in quotes here", (Edit(span, name),)
-        yield Diagnosis(code, message, span, edits, "remove the quotes", min_tokens=4)
 
 
 def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -191,35 +191,6 @@ def named_data(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
 
 
-def untyped_sparse(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `sparse(…)` without the types of its values and indices."""
-    done, token = context.done, context.token
-    if token is None or done[-2:] != ["sparse", "("] or context.name(token) not in _DATA:
-        return
-    comma = context.ahead[:1] == [","] and len(context.ahead) > 1
-    edits = [insert(token.at, "float[0] ")]
-    if comma and context.name(context.ahead[1]) in _DATA:
-        edits.append(insert(context.ahead[1].at, "int64[0] "))
-    message = "the values and the indices of a sparse tensor need types"
-    help = "write `sparse(float[1] [2], int64[1] [0])`, with types and shapes as needed"
-    yield Diagnosis("syntax-error", message, token.span, tuple(edits), help=help)
-
-
-_DATA = frozenset(("NUMBERS", "NESTED", "BRACES"))
-
-
-def other_sparse_data(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the data of a sparse tensor in another form: `= {values: …, indices: …}`."""
-    done, token = context.done, context.token
-    index = next((index for index, word in enumerate(done) if word == "="), None)
-    if token is None or index is None:
-        return
-    if "sparse_tensor" in done[:index] and done[index + 1 : index + 2] == ["{"]:
-        message = "a sparse tensor must be written as its values and their indices"
-        help = "write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])"
-        yield Diagnosis("syntax-error", message, token.span, help=help)
-
-
 def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose missing brackets around a tensor in an attribute: `value = float 2.0`."""
     done, token = context.done, context.token

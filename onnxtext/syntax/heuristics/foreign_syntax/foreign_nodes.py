@@ -49,11 +49,6 @@ _MLIR = re.compile(
 )
 _MAX_BLOCK = 4000
 """Maximum number of characters of a block in braces to inspect."""
-_FIELDS = re.compile(
-    r"""\{\s*["']?name["']?\s*:\s*["'](?P<name>\w+)["']\s*,?\s*(?:type\s*:\s*\w+\s*,?\s*)?"""
-    r"""["']?[ifs]["']?\s*:\s*(?P<value>"[^"\n]*"|[-\w.+]+)\s*(?:,?\s*type\s*:\s*\w+\s*)?\}"""
-)
-_IN_BRACES = re.compile(r"\{(?P<attributes>[ \t]*\w+[ \t]*=[^{}\n]*)\}")
 _LIKE_JSON = re.compile(
     r"""\{[ \t]*["']?(?P<key>\w+)["']?[ \t]*:[ \t]*"""
     r"""(?P<value>-?[\w.]+|"[^"\n]*"|\[[^]\n]*\])[ \t]*\}"""
@@ -124,7 +119,7 @@ def _end_of_nodes(context: ErrorContext, pattern: re.Pattern[str], match: re.Mat
 
 
 def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose attributes in other formats: `<{name: "axis", i: 0}>` and `{axis = -1 : si64}`."""
+    """Diagnose attributes in other formats: `<axis = -1 : si64>` and `{"axis": -1}`."""
     text, token = context.text, context.token
     typed = _MLIR_TYPE.match(text, context.at) if token == ":" else None
     if typed is not None and in_attributes(context) and context.done[-2:-1] == ["="]:
@@ -133,25 +128,11 @@ def foreign_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("misplaced-type", message, span, edits, f"remove `{typed[0].strip()}`")
     if token != "{":
         return
-    match = _FIELDS.match(text, context.at, context.line_limit)
-    if match is not None and in_attributes(context):
-        span, written = Span(*match.span()), f"{match['name']} = {match['value']}"
-        message = "an attribute must have the form `NAME = VALUE`"
-        yield rewritten("wrong-mark", message, span, written)
     match = _LIKE_JSON.match(text, context.at, context.line_limit)
     if match is not None and "node" in context.rules and context.done[-2:-1] in (["="], ["."]):
         span, message = Span(*match.span()), "the attributes of a node must be in `<…>`"
         written = f"<{match['key']} = {match['value']}>"
         yield rewritten("wrong-mark", message, span, written)
-    match = _IN_BRACES.match(text, context.at, context.line_limit)
-    before = text[context.line_start : context.at].rstrip()
-    if match is not None and "node" in context.rules and before.endswith(")") and "=" in before:
-        span, attributes = Span(*match.span()), _MLIR_TYPE.sub("", match["attributes"])
-        message = "the attributes of a node must be in `<…>`"
-        edits, title = (Edit(span, f"<{attributes}>"),), "write `<…>`"
-        yield Diagnosis("wrong-mark", message, span, edits, title)
-        skip_to = context.line_end + 1  # the parser has completed the node
-        yield Diagnosis("wrong-mark", message, span, help=title, skip_to=skip_to)
 
 
 def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -60,7 +60,6 @@ TENSOR_TYPE = re.compile(
 )
 """Matches `tensor<2x3xf32>`, `tensor<float, [2]>`, `tensor(float)[2]` and `tensor(float[2])`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
-_VECTOR = re.compile(r"(?:std::)?vector<(\w+)>")
 _MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _CONTROL = re.compile(
@@ -160,12 +159,6 @@ def translated_type(match: re.Match[str]) -> str:
 
 def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose types of other languages: `tensor<2xf32>`, `tensor(float)[2]`, `np.int8`."""
-    vector = _VECTOR.match(context.text, context.done[-1].at) if context.done else None
-    if context.token in {":", "<"} and vector is not None:
-        message, element = f"`{vector[0]}` is not a type", ALIASES.get(vector[1], vector[1])
-        if element in ELEMENTS:
-            yield rewritten("unknown-type", message, Span(*vector.span()), f"{element}[?]")
-        return
     dotted = _DOTTED_TYPE.match(context.text, context.done[-1].at) if context.done else None
     if context.token == "." and dotted is not None:
         element = ALIASES.get(dotted[1], dotted[1])

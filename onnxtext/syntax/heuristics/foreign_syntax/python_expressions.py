@@ -158,9 +158,6 @@ def called_values(context: ErrorContext) -> Iterator[Diagnosis]:
     ):
         return
     span = Span(start, tokens[end].end)
-    if end == 2 and _QUOTED_NUMBER.fullmatch(tokens[1]):
-        message, written = "a number must not be in quotes", tokens[1][1:-1]
-        yield rewritten("syntax-error", message, span, written)
     message = f"the value of an attribute cannot be a call such as `{match[0].rstrip()}(…)`"
     help = "write the value, such as `1`, `[1, 2]` or the tensor `float[2] {1, 2}`"
     yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)
