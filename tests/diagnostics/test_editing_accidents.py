@@ -227,11 +227,9 @@ EXPLAINED = {
     "a list without the name of its attribute": (
         ATTRIBUTES.replace("b = ", ""), (5, 5), "expected `NAME =` before `[2, 3]`",
     ),
-    "an operator without inputs before attributes": (
-        ATTRIBUTES.replace("Op (x) <", "Op"), (3, 7), "the inputs of the node are missing",
-    ),
     "an operator without inputs before graphs": (
-        INNER.replace("If (c) <", "If"), (2, 7), "the inputs of the node are missing",
+        INNER.replace("If (c) <", "If"), (2, 7),
+        "incomplete statement: expected `<`, `:`, `.` or `(` after `If`",
     ),
     "a header without its first half": (
         ENTRIES[21:] + GRAPH, (1, 1), "the beginning of the header is missing",

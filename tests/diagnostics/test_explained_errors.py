@@ -191,14 +191,6 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         section('metadata {\n  node y {\n    k: "v"\n  }}\n  value x {\n    a = "b"\n  }\n}\n'),
         [(9, 4), (11, 7)], "unexpected `}`", "remove it",
     ),
-    "an error after a line of a shell": (
-        node("EOF\n  u = Abs (t)\n  v = Abs t"), [(4, 1), (6, 11)],
-        "`EOF` belongs to a here-document of a shell", "remove it",
-    ),
-    "an error after a tag": (
-        node("</div>\n  u = Abs (t)\n  v = Abs t"), [(4, 1), (6, 11)],
-        "`</div>` is a tag of HTML", "remove it",
-    ),
     "an error after a string without its opening quotes": (
         section(
             'metadata {\n  node y {\n    k:\n      a\n      b\n      """\n    l = "v"\n  }\n}\n'

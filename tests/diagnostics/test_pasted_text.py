@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import onnxtext
 from tests.corpus import EXAMPLES
 from tests.diagnostics.found import syntax_errors as errors
 from tests.seeds import sampled
@@ -76,20 +75,6 @@ PASTED: dict[str, tuple[Callable[[str], str], str]] = {
         lambda text: f"Run:\n```sh\nmake\n```\nThe model:\n```\n{text}```\n",
         "this line is neither a statement nor a comment",
     ),
-    "tags of HTML": (
-        lambda text: f'<pre class="a">\n{text}</pre>\n', '`<pre class="a">` is a tag of HTML',
-    ),
-    "a page of HTML": (
-        lambda text: f"<!DOCTYPE html>\n<body><pre>{text}</pre></body>\n",
-        "`<!DOCTYPE html>` is a tag of HTML",
-    ),
-    "a here-document": (
-        lambda text: f"cat > a.onnxtxt <<'END'\n{text}END\n",
-        "`cat > a.onnxtxt <<'END'` belongs to a here-document of a shell",
-    ),
-    "the end of a here-document": (
-        lambda text: f"{text}EOF\n", "`EOF` belongs to a here-document of a shell",
-    ),
     "a variable of Python": (
         lambda text: f"text = '''\n{text}'''\n",
         "the text is in a string of Python",
@@ -122,19 +107,6 @@ def test_marks_of_the_whole_text_are_one_error(kind: str, path: Path) -> None:
     assert error.fix.apply(pasted).rstrip() == text.rstrip()
 
 
-def test_a_parameter_is_not_a_tag_of_html() -> None:
-    text = f'{TEXT}<domain: "d">\nF <b> (x) => (y) {{\n  y = Relu x)\n}}\n'
-    (error,) = errors(text)
-    assert (error.message.split(",")[0], error.position) == ("expected `(`", (8, 12))
-
-
-def test_a_tag_among_nodes_is_removed() -> None:
-    text = TEXT.replace("(t)", "(t)<br>")
-    (error,) = errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == TEXT
-
-
 DIFFS = {
     "a changed line": "-  y = Neg (t)\n+  y = Relu (t)\n}\n",
     "a hunk": "@@ -3,4 +3,4 @@\n  y = Relu (t)\n}\n",
@@ -165,13 +137,6 @@ def test_the_header_of_a_diff_is_one_error() -> None:
 def test_an_error_before_a_diff_is_kept() -> None:
     text = f"{H}{BEFORE.replace('(x)', '(x x)')}{DIFFS['a changed line']}"
     assert [error.position for error in errors(text)] == [(3, 14), (4, 1)]
-
-
-def test_a_second_model_is_one_error() -> None:
-    (error,) = errors(TEXT + TEXT)
-    assert error.position == (6, 2)
-    assert error.message == "a second model begins here, but a text has only one model"
-    assert onnxtext.check(TEXT) == []
 
 
 @pytest.mark.parametrize(
@@ -217,7 +182,6 @@ def test_marks_of_the_text_itself_are_not_removed(name: str) -> None:
     for error in errors(ORDINARY[name]):
         assert error.fix is None or len(error.fix.apply(ORDINARY[name])) > len(ORDINARY[name]) - 20
         assert "diff" not in error.message
-        assert "second model" not in error.message
 
 
 def test_an_escape_in_a_string_stays_if_strings_are_not_escaped() -> None:

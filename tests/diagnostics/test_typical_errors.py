@@ -274,9 +274,6 @@ EXPLAINED = {
         "    group = 1,\n  >\n}\n",
         (3, 17), "the `<` before the attributes is missing",
     ),
-    "a colon before attributes": (
-        f"{H}{IF}  y = If (c): <\n{BRANCHES}", (3, 13), "unexpected `:` before the attributes",
-    ),
     "two lists of inputs": (
         node("  u = Abs (t) (x)"), (4, 15), "a node cannot have a second list of inputs",
     ),

@@ -50,19 +50,6 @@ _PYTHON_HEAD = re.compile(
     r"(?P<prefix>[A-Za-z]{0,2})(?P<quotes>\"\"\"|''')\\?[ \t]*\n?"
 )
 _PART_OF_MODEL = re.compile(r"=>|\bir_version\b|\"\"\"|'''|^[ \t]*@\w", re.MULTILINE)
-_DOMAIN = re.compile(r"\bdomain\s*:")  # in the header of a function
-_SECOND_MODEL = re.compile(r"^[ \t]*<\s*(?:onnxtext\s*:[^,\n]*,\s*)?(ir_version)\b", re.MULTILINE)
-
-_TAG = re.compile(
-    r"</?(?P<name>!doctype|br|hr|img|p|div|span|pre|code|html|head|body|b|i|em|strong|font|table"
-    r"|tr|td|li|ul|ol|h[1-6]|a|sub|sup|details|summary|section|article)"
-    r"(?: +[\w-]+(?:=\"[^\"<>\n]*\")?)* */?>",
-    re.IGNORECASE,
-)
-_BLANK_REST = re.compile(r"[ \t\r]*(?:\n|\Z)")
-_WITHOUT_CLOSING_TAG = frozenset(("!doctype", "br", "hr", "img"))
-_SHELL_COMMAND = re.compile(r"\s*((?:cat|tee)\b[^\n]*<<-?[ \t]*[\"']?(?P<word>\w+)[\"']?[^\n]*)")
-_SHELL_END = re.compile(r"^[ \t]*(EO[FTLM]|_EO[FTLM]_?)[ \t\r]*$", re.MULTILINE)
 
 
 def replace_errors_of_marks(source: Source, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
@@ -276,69 +263,6 @@ def _unescape(escape: str) -> str:
     return html.unescape(f"&{name}").replace("\xa0", " ")
 
 
-def _tags(source: Source, error_offsets: list[int]) -> Diagnostic | None:
-    """Recognize tags of HTML, such as `<pre>` and `<br>`.
-
-    A name such as `<b>` may be a parameter of a function. So tags other than `<br>`, `<hr>` and the
-    like must be closed somewhere, or be alone on their lines.
-    """
-    text = source.text
-    line_end = text.find("\n", error_offsets[0]) % (len(text) + 1)
-    if _TAG.search(text, line_start(text, error_offsets[0]), line_end) is None:
-        return None
-    tags = list(_outside_strings(text, _TAG))
-    closed = {match["name"].lower() for match in tags if match[0][1] == "/"}
-    closed |= _WITHOUT_CLOSING_TAG
-    spans = [(Span(*match.span()), match["name"].lower() in closed) for match in tags]
-    found = [span for span, is_closed in spans if is_closed or _whole_line(text, span) is not None]
-    return _removed_marks(source, found, error_offsets[0], "is a tag of HTML", "remove the tags")
-
-
-def _removed_marks(
-    source: Source, spans: list[Span], offset: int, words: str, title: str
-) -> Diagnostic | None:
-    """Return a diagnostic that removes some spans, and their lines if nothing else is on them.
-
-    Return None unless `offset` is in a span, or a span follows `offset` on the same line. In the
-    message, `words` follow the text of the first span. `title` is the title for several spans.
-    """
-    text = source.text
-    line_end = text.find("\n", offset) % (len(text) + 1)
-    if not any(span.start <= line_end and offset <= span.end for span in spans):
-        return None
-    edits = [Edit(_whole_line(text, span) or span, "") for span in spans]
-    title = "remove it" if len(spans) == 1 else title
-    message = f"`{text[slice(*spans[0])].strip()}` {words}"
-    return _diagnostic(source, message, spans[0], title, edits)
-
-
-def _whole_line(text: str, span: Span) -> Span | None:
-    """If a span has only blanks beside it on its line, return the span of the line; else None."""
-    start = span.start
-    while start and text[start - 1] in " \t":
-        start -= 1
-    rest = _BLANK_REST.match(text, span.end)
-    if rest is None or not (start == 0 or text[start - 1] == "\n"):
-        return None
-    return Span(start, rest.end())
-
-
-def _here_document(source: Source, error_offsets: list[int]) -> Diagnostic | None:
-    """Recognize the lines around a here-document of a shell: `cat > m.onnxtxt <<EOF` and `EOF`."""
-    text = source.text
-    command = _SHELL_COMMAND.match(text)
-    if command is not None:
-        word = re.compile(rf"^({command['word']})[ \t\r]*$", re.MULTILINE)
-        ends = islice(_outside_strings(text, word), 1)
-        spans = [Span(*match.span(1)) for match in (command, *ends)]
-    elif _SHELL_END.match(text, line_start(text, error_offsets[0])) is not None:
-        spans = [Span(*match.span(1)) for match in _outside_strings(text, _SHELL_END)]
-    else:
-        return None
-    words, title = "belongs to a here-document of a shell", "remove the lines of the shell"
-    return _removed_marks(source, spans, error_offsets[0], words, title)
-
-
 def _python_string(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize a string of Python around the text, such as `text = \"\"\"…\"\"\"`."""
     text = source.text
@@ -359,25 +283,6 @@ def _python_string(source: Source, error_offsets: list[int]) -> Diagnostic | Non
     return _diagnostic(source, message, span, "remove the Python around the text", edits)
 
 
-def _second_model(source: Source, error_offsets: list[int]) -> Diagnostic | None:
-    """Recognize two models in one text."""
-    headers = _outside_strings(source.text, _SECOND_MODEL)
-    one, two = next(headers, None), next(headers, None)
-    if (
-        one is None
-        or two is None
-        or error_offsets[0] != two.start(1)
-        or source.text[: one.start()].strip()
-        or _DOMAIN.search(source.text, two.start(), source.text.find(">", two.start()))
-    ):
-        return None
-    message = "a second model begins here, but a text has only one model"
-    help = "remove one of the models, or write it to a file of its own"
-    labels = (Label(Span(*two.span(1))),)
-    return Diagnostic("syntax-error", message, source=source, labels=labels, help=help)
-
-
 _RECOGNIZERS: tuple[Callable[[Source, list[int]], Diagnostic | None], ...] = (
-    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _tags, _here_document,
-    _python_string, _second_model,
+    _line_numbers, _added_lines, _quoted_lines, _diff, _prose, _html, _python_string,
 )  # fmt: skip

@@ -154,7 +154,6 @@ def unfinished_graph(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes among nodes: the line above lacks its `<`, or is missing."""
-    yield from _attributes_after_operator(context)
     done, text = context.done, context.text
     if done[1:2] != ["="] or "node" not in context.rules or not begins_line(text, done[0].at):
         return
@@ -174,25 +173,6 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         message = f"the first line of this node is missing: `{head}`"
         help = f"write `{head}` before this line"
         yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
-
-
-def _attributes_after_operator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `y = Op`, then attributes and `>` on the next lines, without inputs and `<`."""
-    done, token, text = context.done, context.token, context.text
-    if token is None or "node" not in context.rules or "=" not in done[:-1]:
-        return
-    deeper = indentation(text, context.at) > indentation(text, context.region.start)
-    name = context.name(done[-1]) in NAMES and context.name(token) in NAMES
-    if not name or not deeper or not begins_line(text, context.at):
-        return
-    following = context.lexer.tokens(text, context.at, context.at + _MAX_ATTRIBUTES_LENGTH)
-    index = unopened_bracket(following)
-    if context.ahead[:1] not in (["="], [":"]) or index is None or following[index] != ">":
-        return
-    if following[index + 1 : index + 2] != ["("]:
-        message, help = "the inputs of the node are missing", "write `(…) <` at the end of the line"
-        edits = (insert(done[-1].end, " () <"),)
-        yield Diagnosis("missing-bracket", message, done[-1].span, edits, help=help)
 
 
 def node_above(text: str, offset: int) -> int | None:

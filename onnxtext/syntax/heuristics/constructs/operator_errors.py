@@ -99,11 +99,6 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         skip_to = context.line_end + 1  # the parser has completed the node
         yield Diagnosis("missing-bracket", message, span, help=title, skip_to=skip_to)
         return
-    elif text[first.at] == ":" and context.ahead[:1] == ["<"]:
-        message = "unexpected `:` before the attributes"
-        replaced = (replace(first, "= A ()"),)  # the parser has completed the node
-        yield Diagnosis("syntax-error", message, first.span, replaced, help="remove it")
-        return
     elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
         message = "expected `<` before the attributes, found `:`"
         replaced = (replace(first, "= A () <"),)

@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
-from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NOTHING
+from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
 from onnxtext.syntax.heuristics.error_context import (
     Diagnosis,
     ErrorContext,
@@ -39,14 +39,10 @@ _LAMBDA = re.compile(r"[ \t]*\w+[ \t]*=[ \t]*(lambda)\b[ \t\w,]*:")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[ \t]*(?=\()")
 _TYPING = re.compile(
     r"(?:(?:typing|torch|np|numpy|onnx|tf|t)\.)?"
-    r"(?P<name>Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union|Any"
+    r"(?:Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union|Any"
     r"|Tensor|[A-Z][a-z]+Tensor|ndarray|NDArray|Array|TensorProto)\b"
+    r"(?P<element>\[(?:[^][\n]|\[(?:[^][\n]|\[[^][\n]*\])*\])*\])?"
 )
-_CONTAINERS = {
-    "Optional": ("optional", 1), "List": ("seq", 1), "Sequence": ("seq", 1), "Dict": ("map", 2),
-    "Mapping": ("map", 2),
-}  # fmt: skip
-_PLAIN_TYPE = re.compile(r"(?P<name>\w+)(?P<dims>\[[\w?, \t\"]*\])?")
 _BLANKS = re.compile(r"[ \t]*")
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
 _CONVERSIONS = frozenset(("int", "float", "str", "long", "Fraction", "Decimal"))
@@ -54,7 +50,6 @@ _BOOLEANS = {"True": "true", "False": "false"}
 _NO_VALUE_HELP = "remove the attribute or input that has no value"
 _NO_VALUES = dict.fromkeys(NOTHING, '""')
 _NUMBERS_FOR = {"true": "1", "false": "0", "True": "1", "False": "0"}
-_MAX_NESTING = 8
 _MAX_TYPE = 200
 """Maximum number of characters of a Python type that is recognized."""
 _DIMENSIONS = re.compile(
@@ -212,52 +207,18 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unknown-type", message, Span(*match.span(1)), edits, help=help)
     name = first if context.token == ":" and context.done == [first] else None
     start = first.at if name is None else _skip_blanks(text, context.at + 1)
-    if _TYPING.match(text, start, context.line_end) is None:
+    match = _TYPING.match(text, start, context.line_end)
+    if match is None:
         return
-    end, written = python_type(text, start)
-    span, after = Span(start, end), "" if name is None else f" {name}"
-    message = f"`{text[slice(*span)]}` is not a type"
-    place = span if name is None else Span(name.at, end)
-    if written:
-        edits, title = (Edit(place, written + after),), f"write `{written}{after}`"
-        yield Diagnosis("unknown-type", message, span, edits, title, help=title)
+    span, after = Span(*match.span()), "" if name is None else f" {name}"
+    message = f"`{match[0]}` is not a type"
+    place = span if name is None else Span(name.at, span.end)
     help = "write an element type and dimensions, such as `float[N, 3]`"
-    if name is not None:
+    if match["element"] is not None:
+        help = "write a type of ONNX, such as `seq(float[N, 3])` or `optional(float)`"
+    elif name is not None:
         help = f"write an element type and dimensions before the name, such as `float[N, 3] {name}`"
     yield Diagnosis("unknown-type", message, span, (Edit(place, "float" + after),), help=help)
-
-
-def python_type(text: str, offset: int, depth: int = 0) -> tuple[int, str]:
-    """Translate a type of Python at an offset, such as `Optional[float[2]]`.
-
-    `depth` is the number of types that contain the type.
-
-    Returns:
-        The end of the type, and its translation: "" if it has none.
-    """
-    match = _TYPING.match(text, offset)
-    if match is None or depth > _MAX_NESTING:
-        plain = _PLAIN_TYPE.match(text, offset)
-        name = "" if plain is None else ALIASES.get(plain["name"], plain["name"])
-        if plain is None or name not in ELEMENTS:
-            return (offset if plain is None else plain.end()), ""
-        return plain.end(), f"{name}{plain['dims'] or ''}"
-    end = match.end()
-    if text[end : end + 1] != "[":
-        return end, ""
-    inner: list[str] = []
-    separator = "["
-    while text[end : end + 1] == separator:
-        separator = ","
-        start = _skip_blanks(text, end + 1)
-        end, written = python_type(text, start, depth + 1)
-        inner.append(written)
-        end = _skip_blanks(text, end)
-    if text[end : end + 1] != "]":
-        return match.end(), ""
-    container, count = _CONTAINERS.get(match["name"], ("", 0))
-    known = len(inner) == count and all(inner)
-    return end + 1, f"{container}({', '.join(inner)})" if known else ""
 
 
 def _skip_blanks(text: str, offset: int) -> int:
