@@ -258,9 +258,6 @@ def test_the_only_error_explains_what_is_missing(
 
 
 RESTORED = {
-    "outputs without their end": (
-        TENSORS, TENSORS.replace(") <\n", ""), (5, 3), "expected `) <` before the initializers",
-    ),
     "a resources section without its first line": (
         GRAPH + RESOURCES, GRAPH + RESOURCES.replace("resources {\n", ""), (4, 3),
         "the `resources {` of this section is missing",

@@ -210,7 +210,7 @@ STATEMENTS = [
     ("return y", "foreign-word", "return y", ""),
     ("-- a comment", "slash-comment", "-- a comment", "# a comment"),
     ("; a comment", "slash-comment", "; a comment", "# a comment"),
-    ("<!-- a comment -->", "slash-comment", "<!-- a comment -->", None),
+    ("<!-- a comment -->", "slash-comment", "<!-- a comment -->", "# a comment"),
     ('"""Adds."""', "lone-string", '"""Adds."""', "# Adds."),
     ('"""\n  Adds.\n  """', "lone-string", '"""\n  Adds.\n  """', "# Adds."),
     (

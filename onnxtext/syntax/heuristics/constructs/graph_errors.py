@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from math import inf
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
@@ -167,40 +166,6 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = (*arrow, insert(span.start, "("), insert(span.end, ")"))
     message = "the inputs and outputs of a graph must be in parentheses"
     yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", min_tokens=2)
-
-
-def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose initializers among outputs: `) <` is missing before `float[2] w = [1, 2], >`.
-
-    The last diagnosis has no fix: its edit only lets parsing continue.
-    """
-    if context.token != ">" or not {"value_info", "graph", "function"} & context.rules:
-        return
-    index, opened, tokens = innermost_bracket(context.done), context.opened, context.done
-    if index is not None:
-        tokens = tokens[index:]
-    elif opened is not None:
-        start = max(opened.start, context.at - MAX_HEADER_LENGTH)
-        tokens = context.lexer.tokens(context.text, start, context.at)
-    first, depth = None, 0
-    for before, token in pairwise(tokens if tokens[:1] == ["("] else []):
-        depth += (before in OPENING) - (before in CLOSING)
-        if depth == 1 and before in {"(", ","}:
-            first = token
-        if depth == 1 and token == "=":
-            break
-    else:
-        return
-    if first is not None:
-        message = "expected `) <` before the initializers"
-        margin = indentation(context.text, first.at) if begins_line(context.text, first.at) else 0
-        written = ") <\n" + " " * margin if margin else ") <"
-        edits, title = (insert(first.at, written),), "add `) <`"
-        if index is not None:
-            yield Diagnosis("unclosed-bracket", message, first.span, edits, title)
-        edits = (replace(context.token, ")"),)
-        help = "add `) <` before this line" if margin else "add `) <` before it"
-        yield Diagnosis("unclosed-bracket", message, first.span, edits, help=help, edit_cost=inf)
 
 
 def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -38,7 +38,6 @@ _ELEMENT = re.compile(
 _STRING = re.compile(rf"(?!(?:True|False|{'|'.join(NOTHING)})\Z)[A-Za-z_][\w.:/-]*")
 _FRACTION = re.compile(r"-?(?P<over>\d+(?:\.\d*)?)[ \t]*/[ \t]*(?P<under>\d+(?:\.\d*)?)(?![\w.])")
 _SPECIAL = re.compile(r"(?:\+[ \t]*|(?:math|np|numpy|torch)\.)(inf|nan)\b")
-_NO_TYPES = frozenset(("Tensor", "tensor", "Array", "array", "ndarray", "Sequence", "List"))
 _TYPE_VARIABLE = re.compile(r"[A-Z][A-Z0-9]?\d*")
 
 
@@ -225,15 +224,10 @@ def foreign_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a type variable in a function, `F (T a) => (T b)`, and types such as `Tensor`."""
+    """Diagnose a type variable in a function, `F (T a) => (T b)`."""
     done, token = context.done, context.token
     if len(done) != 1 or "value_info" not in context.rules or context.name(token) not in NAMES:
         return
-    if done[0] in _NO_TYPES:
-        edits = (Edit(done[0].span, "float"),)
-        message = f"`{done[0]}` is not a type"
-        help = "write an element type and dimensions, such as `float[N, 3]`"
-        yield Diagnosis("unknown-type", message, done[0].span, edits, help=help)
     if _TYPE_VARIABLE.fullmatch(done[0]) and done[0].end < context.at:
         edits = (Edit(Span(done[0].at, context.at), ""),)
         message = f"`{done[0]}` is not a type: functions have no type variables"

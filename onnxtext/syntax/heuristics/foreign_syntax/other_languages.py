@@ -103,9 +103,6 @@ def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(start, context.line_end)
     words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
     message = "a comment must start with `#`"
-    if start < context.region.start:  # `<` of `<!--` may have begun attributes
-        skip_to = context.line_end + 1
-        yield Diagnosis("slash-comment", message, span, help="write `#`", skip_to=skip_to)
     edits = (Edit(span, f"# {words}"),)
     safe = match[0][0] != ";" and "-->" not in words
     yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=safe, min_tokens=0)
