@@ -704,3 +704,14 @@ def test_a_foreign_line_has_one_error_and_no_fix_that_leaves_another(kind: str) 
     text = f"<ir_version: 10, opset_import: [21]>\n{head}\n  y = Relu (x)\n}}\n"
     (error,) = parse_partial(Source(text), "model")[1]
     assert (error.message, error.fix) == (message, None)
+
+
+@pytest.mark.parametrize(
+    ("type", "help"), [("Tensor[4, 4]", "`float[N, 3]`"), ("List[float]", "`seq(float[N, 3])`")]
+)
+def test_the_help_about_a_type_of_python_fits_the_type(type: str, help: str) -> None:
+    text = f"<ir_version: 10, opset_import: [21]>\ng ({type} x) => (float y) {{\n  y = Op (x)\n}}\n"
+    first = parse_partial(Source(text, "t"), "model")[1][0]
+    assert first.message == f"`{type}` is not a type"
+    assert first.help is not None
+    assert help in first.help

@@ -39,9 +39,9 @@ _LAMBDA = re.compile(r"[ \t]*\w+[ \t]*=[ \t]*(lambda)\b[ \t\w,]*:")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[ \t]*(?=\()")
 _TYPING = re.compile(
     r"(?:(?:typing|torch|np|numpy|onnx|tf|t)\.)?"
-    r"(?:Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union|Any"
+    r"(?:(?P<generic>Optional|List|Sequence|Iterable|Dict|Mapping|Tuple|Union)|Any"
     r"|Tensor|[A-Z][a-z]+Tensor|ndarray|NDArray|Array|TensorProto)\b"
-    r"(?P<element>\[(?:[^][\n]|\[(?:[^][\n]|\[[^][\n]*\])*\])*\])?"
+    r"(?:\[(?:[^][\n]|\[(?:[^][\n]|\[[^][\n]*\])*\])*\])?"
 )
 _BLANKS = re.compile(r"[ \t]*")
 _QUOTED_NUMBER = re.compile(r'"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"')
@@ -214,7 +214,7 @@ def python_types(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"`{match[0]}` is not a type"
     place = span if name is None else Span(name.at, span.end)
     help = "write an element type and dimensions, such as `float[N, 3]`"
-    if match["element"] is not None:
+    if match["generic"] is not None:
         help = "write a type of ONNX, such as `seq(float[N, 3])` or `optional(float)`"
     elif name is not None:
         help = f"write an element type and dimensions before the name, such as `float[N, 3] {name}`"
