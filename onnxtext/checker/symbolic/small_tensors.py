@@ -68,7 +68,8 @@ Index = tuple[int, ...]
 
 def row_major_indices(shape: Sequence[int]) -> list[Index]:
     """Return the indices of all elements of a tensor with this shape, in row-major order."""
-    return list(product(*map(range, shape)))
+    # `product` would list each range first: next to a size of 0, another may be huge.
+    return [] if 0 in shape else list(product(*map(range, shape)))
 
 
 def take_elements(

@@ -228,6 +228,16 @@ def test_random_models_do_not_stop_a_check() -> None:
     _attack(600)
 
 
+@pytest.mark.parametrize("node", ["Equal (e, x)", "Tile (e, repeats)"])
+def test_a_huge_size_beside_an_empty_one_needs_no_memory(node: str) -> None:
+    huge = 1 << 62
+    source = (
+        f"<ir_version: 10, opset_import: [21]> g (int64[{huge}, N, 1] x) => (y) "
+        f"<int64[0, 2] e = [], int64[2] repeats = [1, {huge}]> {{ y = {node} }}"
+    )
+    assert isinstance(onnxtext.check(source), list)
+
+
 @pytest.mark.slow
 def test_many_random_models_do_not_stop_a_check() -> None:
     _attack(20_000, "--many")
