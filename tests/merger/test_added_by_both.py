@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Items that both sides add merge if only their metadata differ."""
+"""Items that both sides add are merged if they differ only in metadata or doc strings."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_any_edit_is_in_the_merge(
     texts = [render(nodes)]
     texts += [render(Side("ours", ours).apply(nodes)), render(Side("theirs", theirs).apply(nodes))]
     text = merged(*texts).content.decode()
-    # What a side has written is in the merge, if only in a conflict.
+    # Each word that a side added is in the merge, possibly in a conflict.
     for side in texts[1:]:
         for word in set(re.findall(r"\w+", side)) - set(re.findall(r"\w+", texts[0])):
             assert word in text
@@ -160,13 +160,13 @@ def test_edits_of_different_statements_merge(
     nodes: list[Statement], ours: list[tuple[str, int]], theirs: list[tuple[str, int]]
 ) -> None:
     nodes = nodes[: len(nodes) // 2 * 2]  # so that the numbers below stay even or odd
-    # A node that only one side moves, so that the order is its own.
+    # Each node is edited, and moved, by at most one side.
     one, two = Side("ours", on_even(ours, 0)), Side("theirs", on_even(theirs, 1))
     base, mine, others = render(nodes), render(one.apply(nodes)), render(two.apply(nodes))
     result = merged(base, mine, others)
     assert not result.conflicts
     text = result.content.decode()
-    # Both edits of the syntax tree, wherever the nodes stand.
+    # The merge has both edits of the syntax tree, at any position of the nodes.
     before = statements(base)
     gone = (before - statements(mine)) + (before - statements(others))
     new = (statements(mine) - before) + (statements(others) - before)
@@ -319,7 +319,7 @@ def test_texts_with_conflicts_are_merged_line_by_line(mark: str) -> None:
 
 
 def test_an_invalid_merge_of_lines_is_not_called_merged() -> None:
-    """Each side removes another one of two brackets."""
+    """Ours removes one of two brackets, and theirs the other one."""
     head = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\ng (float x) => (float y)\n"
     body = "# 1\n# 2\n# 3\n"
     end = "  y = Relu (x)\n}\n"
@@ -391,7 +391,7 @@ def test_formatting_and_editing_merge(file: Path) -> None:
 
 @pytest.mark.parametrize("order", ["", "@value_info(initializers)\n", '@value_info("v", values)\n'])
 def test_changing_a_deleted_value_is_a_conflict(order: str) -> None:
-    """A conflict is found in the merged list, in which some initializers have an entry too."""
+    """The conflict is found although the `value_info` list also has entries of initializers."""
     text = f"""\
 <onnxtext: 1, ir_version: 10, opset_import: [20]>
 {order}g (float x) => (y) <float w = {{1}}, float v = {{2}}> {{

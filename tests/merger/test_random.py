@@ -245,7 +245,7 @@ def test_inputs_added_on_one_side_and_shifted_on_the_other_are_a_conflict() -> N
 
 
 def test_a_description_of_a_renamed_output_is_a_conflict() -> None:
-    """Also if neither side has a node for the output under either name."""
+    """This also holds if no side has a node that computes the output."""
     base = "g (float[1] x) => (float[1] y) { y = Abs (x) }"
     ours = "g (float[1] x) => (float[1] z) {}"
     theirs = "g (float[1] x) => (float[1] y) <float[1] y> {}"

@@ -187,14 +187,14 @@ def roles_of(part: TextPart) -> dict[str, tuple[str, TextPart]]:
     """
     result: dict[str, tuple[str, TextPart]] = {}
     offset = part.start
-    behind = ""
+    suffix = ""
     for child in part.children():
-        role = child.origin + behind
+        role = child.origin + suffix
         while role in result:
             role += "'"
         result[role] = (part.source[offset : child.start], child)
         if child.origin == "=>":
-            behind = " =>"
+            suffix = " =>"
         offset = child.end
     return result
 

@@ -79,11 +79,11 @@ def _arrange(
 class _MergedItems:
     """A merged list under construction; `insert` adds the items that only one side has."""
 
-    def __init__(self, line: list[MatchedItem]) -> None:
-        self._line = line
-        self._there = set(map(id, line))
+    def __init__(self, shared: list[MatchedItem]) -> None:
+        self._shared = shared
+        self._ids = set(map(id, shared))
         self._start = MatchedItem()
-        self._behind: dict[int, list[MatchedItem]] = defaultdict(list)
+        self._after: dict[int, list[MatchedItem]] = defaultdict(list)
         self._before: dict[int, list[MatchedItem]] = defaultdict(list)
 
     def insert(self, items: Sequence[MatchedItem], moved: set[int]) -> bool:
@@ -100,36 +100,36 @@ class _MergedItems:
         Returns:
             Whether an item that both sides have follows an inserted item on that side.
         """
-        anchor, inserted, unsure = self._start, self._behind, False
+        anchor, inserted, unsure = self._start, self._after, False
         for matched_item, after in zip(items, self._following(items), strict=True):
-            if id(matched_item) in self._there:
-                anchor, inserted = matched_item, self._behind
+            if id(matched_item) in self._ids:
+                anchor, inserted = matched_item, self._after
                 continue
             unsure = unsure or after is not None
             if after is None and moved:
-                anchor = self._line[-1]
+                anchor = self._shared[-1]
             elif after is not None and id(anchor) in moved and id(after) not in moved:
                 anchor, inserted = after, self._before
             inserted[id(anchor)].append(matched_item)
         return unsure
 
     def _following(self, items: Sequence[MatchedItem]) -> list[MatchedItem | None]:
-        """For each item, return the next of `items` that the merge has already, or else None."""
+        """Return, for each item, the next of `items` that is shared; None if none follows."""
         found: list[MatchedItem | None] = []
         following: MatchedItem | None = None
         for matched_item in reversed(items):
             found.append(following)
-            if id(matched_item) in self._there:
+            if id(matched_item) in self._ids:
                 following = matched_item
         return found[::-1]
 
     def all(self) -> list[MatchedItem]:
         """Return all items in order."""
-        result = list(self._behind[id(self._start)])
-        for matched_item in self._line:
+        result = list(self._after[id(self._start)])
+        for matched_item in self._shared:
             result += self._before.get(id(matched_item), ())
             result.append(matched_item)
-            result += self._behind.get(id(matched_item), ())
+            result += self._after.get(id(matched_item), ())
         return result
 
 

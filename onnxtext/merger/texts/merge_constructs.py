@@ -87,13 +87,13 @@ class Merger:
         listed = MergedList(
             head=self._head(base, ours, theirs),
             opening=brackets.opening,
-            behind=_blanks("behind", base, ours, theirs),
+            opening_tail=_blanks("opening_tail", base, ours, theirs),
             items=merged,
             suffix=_blanks("suffix", base, ours, theirs),
             closing=brackets.closing,
             commas=origin not in construct_rules.WITHOUT_COMMAS
             and (origin != "record" or any(i.comma for i in (*ours.items, *theirs.items))),
-            trailing=_trailing(base, ours, theirs),
+            trailing_comma=_trailing_comma(base, ours, theirs),
         )
         drop_deleted_comments(listed, (base, ours, theirs))
         if _is_broken(ours) or _is_broken(theirs):
@@ -367,7 +367,7 @@ def _blanks(which: str, base: ListItems, ours: ListItems, theirs: ListItems) -> 
     )
 
 
-def _trailing(base: ListItems, ours: ListItems, theirs: ListItems) -> bool:
+def _trailing_comma(base: ListItems, ours: ListItems, theirs: ListItems) -> bool:
     """Whether a comma follows the last item of the merge."""
     before, mine, others = [v.items[-1].comma if v.items else None for v in (base, ours, theirs)]
     return bool(others if mine in (None, before) and others is not None else mine)

@@ -68,22 +68,22 @@ class MergedList:
     Attributes:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket.
-        behind: comment and whitespace after the opening bracket on its line.
+        opening_tail: whitespace and a comment after the opening bracket on its line.
         items: the items, in order.
         suffix: comments and whitespace before the closing bracket.
         closing: the closing bracket.
         commas: whether commas separate the items.
-        trailing: whether a comma follows the last item.
+        trailing_comma: whether a comma follows the last item.
     """
 
     head: Body
     opening: str
-    behind: str
+    opening_tail: str
     items: list[MergedItem]
     suffix: str
     closing: str
     commas: bool
-    trailing: bool
+    trailing_comma: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +155,12 @@ class MergedTreeWriter:
         """
         self.body(listed.head)
         self._tokens(listed.opening)
-        self._blanks(listed.behind)
+        self._blanks(listed.opening_tail)
         shown = [c for c in listed.items if self.markers or not c.conflict or c.versions[1]]
         indent = self._indent
         broken = self.markers is not None and any(c.conflict or c.forced for c in shown)
         for index, merged_item in enumerate(shown):
-            comma = listed.commas and (index + 1 < len(shown) or listed.trailing)
+            comma = listed.commas and (index + 1 < len(shown) or listed.trailing_comma)
             own_line = listed.opening and broken and "\n" not in merged_item.lead
             lead = f"{merged_item.lead.rstrip(' ')}\n{indent}  " if own_line else merged_item.lead
             if index and not lead and not listed.opening and not listed.commas:

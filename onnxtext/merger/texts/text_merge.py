@@ -269,8 +269,8 @@ class _Merge:
         `printed` maps the canonical bytes of each model to its printed text.
 
         Returns:
-            Maps the canonical bytes of each model to its new text; None if the layout cannot be
-            kept.
+            A map from the canonical bytes of each model to its new text; None if the layout cannot
+            be kept.
         """
         before = lower_text(text, self.known, self.models)
         if before is None:

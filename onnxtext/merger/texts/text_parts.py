@@ -137,7 +137,7 @@ class ListItems:
     Attributes:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket; "" for a list without brackets.
-        behind: trivia after the opening bracket on its line.
+        opening_tail: trivia after the opening bracket on its line.
         items: the items, in order.
         suffix: trivia before the closing bracket, from the end of the last item's line.
         closing: the closing bracket.
@@ -145,7 +145,7 @@ class ListItems:
 
     head: list[TextPart] = field(default_factory=list)
     opening: str = ""
-    behind: str = ""
+    opening_tail: str = ""
     items: list[Item] = field(default_factory=list)
     suffix: str = ""
     closing: str = ""
@@ -153,7 +153,7 @@ class ListItems:
     def blanks(self) -> list[str]:
         """Return the whitespace and comments outside of the items."""
         between = [text for item in self.items for text in (item.lead, item.tail)]
-        return [self.behind, *between, self.suffix]
+        return [self.opening_tail, *between, self.suffix]
 
 
 def source_text(parts: Sequence[TextPart]) -> str:
@@ -242,7 +242,7 @@ def fill_items(
     lead = ""
     for index, (part, comma) in enumerate(present):
         if index == 0:
-            items.behind, lead = _split_first_line(
+            items.opening_tail, lead = _split_first_line(
                 source[offset : part.start], started=bool(items.opening)
             )
         following = present[index + 1][0].start if index + 1 < len(present) else end
@@ -257,7 +257,7 @@ def fill_items(
     if present:
         items.suffix = lead
     else:
-        items.behind, items.suffix = _split_first_line(
+        items.opening_tail, items.suffix = _split_first_line(
             source[start:end], started=bool(items.opening)
         )
 

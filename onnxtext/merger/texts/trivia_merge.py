@@ -58,7 +58,7 @@ def drop_deleted_comments(listed: MergedList, versions: Sequence[ListItems]) -> 
         return
     base, ours, theirs = [comments_in(*version.blanks()) for version in versions]
     between = [text for item in listed.items for text in (item.lead, item.tail)]
-    merged = comments_in(listed.behind, *between, listed.suffix)
+    merged = comments_in(listed.opening_tail, *between, listed.suffix)
     deleted = (merged - kept_comments(base, ours, theirs)) & base
     for item in new:
         item.lead = _without(item.lead, deleted)
