@@ -293,7 +293,7 @@ def _items_above(
         theirs: the printed list after the edit.
         places: maps indices in `theirs` to indices in `ours`.
         gone: the indices in `ours` of the items to remove or move.
-        added: maps indices in `ours` to the indices in `theirs` of the items to insert behind.
+        added: maps indices in `ours` to the indices in `theirs` of the items to insert after them.
     """
     news = {place: theirs.items[index].part for index, place in places.items()}
     result: dict[int, TextPart | None] = {}

@@ -28,7 +28,7 @@ def arrange(
 
     Returns:
         (moved, inserted). `moved` are the items to move, as indices in the text. `inserted` maps an
-        index in the text to the new and moved items to insert behind it, as indices in `theirs`; -1
+        index in the text to the new and moved items to insert after it, as indices in `theirs`; -1
         is the start of the list.
     """
     order = _new_order(_groups(theirs, edited, places), places)
@@ -99,14 +99,14 @@ def _new_order(groups: Mapping[int, Hashable], places: Mapping[int, int]) -> lis
             order.append(queue.popleft())
         if left[group]:
             order.append(queue.popleft())
-    behind: dict[int, list[int]] = defaultdict(list)
-    there, last = set(order), -1
+    followers: dict[int, list[int]] = defaultdict(list)
+    placed, last = set(order), -1
     for index in groups:
-        if index in there:
+        if index in placed:
             last = index
         else:
-            behind[last].append(index)
-    return [*behind[-1], *[one for index in order for one in (index, *behind.get(index, ()))]]
+            followers[last].append(index)
+    return [*followers[-1], *[one for index in order for one in (index, *followers.get(index, ()))]]
 
 
 def _group(part: TextPart, index: int) -> Hashable:

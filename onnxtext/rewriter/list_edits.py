@@ -25,26 +25,26 @@ class InsertedItem:
     Attributes:
         body: the text of the item, without its comma.
         above: the comments above the item, each with its indentation.
-        behind: the blanks and the comment behind the item and its comma.
+        tail: the blanks and the comment that follow the item and its comma on their line.
         indent: the indentation of the item's line; None if the item has no line of its own.
     """
 
     body: str
     above: Sequence[str] = ()
-    behind: str = ""
+    tail: str = ""
     indent: str | None = None
 
     def has_comments(self) -> bool:
-        """Whether comments are above or behind the item."""
-        return bool(self.above or self.behind.strip())
+        """Whether comments are above the item or follow it on its line."""
+        return bool(self.above or self.tail.strip())
 
     def on_lines(self, comma: str, indent: str) -> str:
         """Return the item with its comments, on their own lines; the last line has no line end."""
-        return "\n".join([*self.above, f"{indent}{self.body}{comma}{self.behind}"])
+        return "\n".join([*self.above, f"{indent}{self.body}{comma}{self.tail}"])
 
     def in_line(self, comma: str, indent: str) -> str:
         """Return the item as a part of a line, and its comments, if any, on lines above it."""
-        lines = [line.strip() for line in (*self.above, self.behind)]
+        lines = [line.strip() for line in (*self.above, self.tail)]
         above = "".join([f"\n{indent}{line}" for line in lines if line])
         return f"{above}\n{indent}" * bool(above) + self.body + comma
 
@@ -52,8 +52,8 @@ class InsertedItem:
 class ListEdits:
     """Adds, moves and removes the items of a list.
 
-    An item is removed with its comma. If it has its own lines, the comment behind it is removed,
-    too. A moved item keeps the comment behind it, unless another item follows on the line. If it
+    An item is removed with its comma. If it has its own lines, the comment after it on its line is
+    removed, too. A moved item keeps that comment, unless another item follows on the line. If it
     has its own lines, it also keeps the comments directly above it.
     """
 
@@ -77,17 +77,17 @@ class ListEdits:
         if rest is None:
             self.edits.replace(*self._on_line(index, end), "")
             return InsertedItem(body, above)
-        behind = self.text[end:rest]
+        tail = self.text[end:rest]
         if not self.edits.is_first_on_line(part.start):
             self.edits.replace(self.edits.blanks_before(part.start), rest, "")
-            return InsertedItem(body, above, behind)
+            return InsertedItem(body, above, tail)
         start, indent = self._comments_above(index), self.edits.indent(part.start)
         above = [f"{indent}{comment}" for comment in above]
         above = [*self.text[start : line_start(self.text, part.start)].split("\n")[:-1], *above]
         if part.origin in TOP_LEVEL:
             start = self._blank_lines_before(start)
         self.edits.replace(start, self.edits.after_line_end(rest), "")
-        return InsertedItem(body, above, behind, indent)
+        return InsertedItem(body, above, tail, indent)
 
     def change(
         self,
@@ -98,7 +98,7 @@ class ListEdits:
         """Insert and remove items; nothing can be inserted into an empty list.
 
         Args:
-            added: maps the index of an item that stays to the items to insert behind it. The key -1
+            added: maps the index of an item that stays to the items to insert after it. The key -1
                 stands for the start of the list.
             removed: the indices of the items to remove.
             lifted: the indices of the items that `lift` has removed.
@@ -189,7 +189,7 @@ class ListEdits:
         self.edits.remove(start, end, is_statement=part.origin in construct_rules.STATEMENTS)
 
     def _replace_first(self, texts: Sequence[str]) -> None:
-        """Replace the first item, and the comment behind it, by items with the texts in `texts`."""
+        """Replace the first item, and the comment after it, by items with the texts `texts`."""
         part, end = self.listed.items[0].part, self._comma_end(0)
         glue = ", " if self.commas else f"\n{self.edits.indent(part.start)}"
         self.edits.replace(part.start, part.end, glue.join(texts))
@@ -198,7 +198,7 @@ class ListEdits:
             self.edits.edits.append(Edit(end, rest.end(), "", drops_comments=True))
 
     def _insert_after(self, index: int, inserted: Sequence[InsertedItem], last: str) -> None:
-        """Insert items behind an item; `last` is the comma after the last inserted item, or ""."""
+        """Insert items after an item; `last` is the comma after the last inserted item, or ""."""
         item = self.listed.items[index]
         offset = self._comma_end(index)
         if self.commas and not item.comma:

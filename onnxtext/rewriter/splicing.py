@@ -134,7 +134,7 @@ class Splicing:
         return edits
 
     def _restate(self, at: int, origin: str, printed: Printed) -> None:
-        """Replace a statement; with `in_parts`, change a long one in parts if possible."""
+        """Replace a statement; with `in_parts`, if possible only changed parts of a long one."""
         if printed[0] == printed[1]:
             return  # only metadata has changed, which is in a section
         start, end = self._span(at, origin)

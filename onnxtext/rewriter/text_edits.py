@@ -24,7 +24,7 @@ class Edit:
         start: the start of the range.
         end: the end of the range.
         new: the text that replaces it.
-        drops_comments: whether the comments in the range are dropped with a removed statement.
+        drops_comments: whether the comments in the range are removed with their statement.
     """
 
     start: int
@@ -75,7 +75,7 @@ class TextEdits:
         self.edits.append(Edit(start, end, _LINE_END.sub(self._end, new)))
 
     def remove(self, start: int, end: int, *, is_statement: bool) -> None:
-        """Remove an item and, if nothing else is on its lines, the comment behind it.
+        """Remove an item and, if nothing else is on its lines, the comment that follows it.
 
         Comments on lines of their own inside the item stay. If `is_statement`, the other comments
         are dropped; otherwise, `keep_comments` writes them above the edited statement.

@@ -110,7 +110,7 @@ EDITS: list[Edit] = [
 
 
 def commented(draw: random.Random, text: str) -> str:
-    """Add comments on lines of their own, and behind lines, where no string is open."""
+    """Add comments above and at the end of lines, where no string is open."""
     lines = []
     opened = False
     for index, line in enumerate(text.split("\n")):
@@ -132,7 +132,7 @@ def test_drawn_edits_keep_comments(path: Path, edit: Edit) -> None:
     result = onnxtext.rewrite(text, tree)
     assert onnxtext.parse(result) == tree
     lost = Counter(comments_of(text)) - Counter(comments_of(result))
-    # Only a comment behind a removed item may be removed too.
+    # Only a comment after a removed item on its line may be removed, too.
     assert not [comment for comment in lost if comment.startswith("# above")]
     if edit is change_header:  # it may remove the name of the producer
         named = [line for line in text.split("\n") if "producer_name" in line]
@@ -576,7 +576,7 @@ metadata { value x { k: "v" } }
     ],
 )
 def test_sections_move_only_among_their_kind(field: str, before: str, after: str) -> None:
-    """Sections and header entries that are not in canonical order stay so."""
+    """Sections and header entries in another than the canonical order keep their order."""
     tree = onnxtext.parse(OTHER_ORDER)
     getattr(tree, field).reverse()
     tree.ir_version = 12
