@@ -20,7 +20,7 @@ from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.wire.writer import delimited
 
 LARGE = 4096
-"""Raw data of more bytes, and repetitions of more items than this, are encoded in a short form."""
+"""Raw data with more bytes and repetitions with more items have a short encoding."""
 
 
 class StatementEncoder(Lowering):

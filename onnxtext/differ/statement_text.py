@@ -67,11 +67,11 @@ def graph_statement(graph: Graph) -> str:
 
 def function_statement(function: Function) -> str:
     """Return the text of a function, with large data as names of blobs."""
-    light = _WithoutLargeData()
+    rewriter = _WithoutLargeData()
     copy = replace(
         function,
-        nodes=[light.node(node) for node in function.nodes],
-        attributes=light.parameters(function),
+        nodes=[rewriter.node(node) for node in function.nodes],
+        attributes=rewriter.parameters(function),
     )
     return GraphPrinter().function_statement(copy)
 
@@ -86,10 +86,10 @@ def data_statement(type: TensorType, data: TensorData) -> str:
 
     Large data is shown as the name of a blob, or as `{…}` if a blob cannot hold it.
     """
-    light = _WithoutLargeData().data(type, data, None)
-    if isinstance(light, TypedData) and len(light.entries) > _MAX_TYPED:
+    shown = _WithoutLargeData().data(type, data, None)
+    if isinstance(shown, TypedData) and len(shown.entries) > _MAX_TYPED:
         return "{…}"
-    return data_text(type, light, "", 80) or "no data"
+    return data_text(type, shown, "", 80) or "no data"
 
 
 def type_statement(type: Type | None) -> str | None:

@@ -23,7 +23,7 @@ from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.format_elements import is_splat
 
 INLINE_ELEMENTS = 32
-"""By default, a tensor, or a list in an attribute, of more elements than this is large."""
+"""By default, tensors and lists in attributes with more elements are large."""
 
 _LISTS = (ast.AttributeType.FLOATS, ast.AttributeType.INTS, ast.AttributeType.STRINGS)
 

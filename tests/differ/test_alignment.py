@@ -206,7 +206,7 @@ def test_edited_attributes_are_found_whatever_is_renamed(
     if not rename:
         assert actions == {("changed", f"graph.node[{i}]") for i in chosen}
     else:
-        # Two nodes with the same operator and inputs may be taken for one another.
+        # Two nodes with the same operator and inputs may be matched with each other.
         assert len(actions) <= 4 * edits
 
 

@@ -18,7 +18,7 @@ SITES = 4
 
 
 def sites(message: Any, found: list[tuple[Any, Any, str]]) -> None:
-    """Return all possible mutations of a message."""
+    """Append all possible mutations of a message to `found`, as (message, field, kind)."""
     for field, value in message.ListFields():
         many = hasattr(value, "append") or hasattr(value, "add")
         if field.type != field.TYPE_MESSAGE:

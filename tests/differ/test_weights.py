@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that describe a changed weight, for every storage of its data."""
+"""The statistics of a changed weight, for each field and file that can hold its data."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ def measured(element: str, old: bytes, new: bytes, count: int) -> WeightChange |
     )
 
 
-def plainly(old: NDArray[np.generic], new: NDArray[np.generic]) -> tuple[int, float, float]:
-    """Return the expected figures, computed element by element."""
+def expected_statistics(
+    old: NDArray[np.generic], new: NDArray[np.generic]
+) -> tuple[int, float, float]:
+    """Return the number of changes, the largest and the mean difference, element by element."""
     distances = []
     changed = 0
     for one, other in zip(old.tolist(), new.tolist(), strict=True):
@@ -62,7 +64,7 @@ def test_figures_equal_those_of_single_elements(element: str) -> None:
                           else old[[3, 500, 999]] // 2 + np.ones(3, old.dtype)
                           if element != "complex64" else old[[3, 500, 999]] + 2j)  # fmt: skip
     result = measured(element, old.tobytes(), new.tobytes(), 1000)
-    changed, largest, mean = plainly(old, new)
+    changed, largest, mean = expected_statistics(old, new)
     assert changed
     assert result is not None
     assert (result.elements, result.changed) == (1000, changed)
@@ -87,7 +89,7 @@ def test_packed_integers_are_compared(kind: tuple[int, str], data: st.DataObject
     if old == new:
         assert result is None
         return
-    changed, largest, mean = plainly(np.array(old), np.array(new))
+    changed, largest, mean = expected_statistics(np.array(old), np.array(new))
     assert result is not None
     assert (result.changed, result.max_abs) == (changed, largest)
     assert result.mean_abs == pytest.approx(mean)

@@ -118,7 +118,7 @@ TEXTS = [
       ) z,
     ) => () {}
     """,
-    # A graph in an attribute whose name does not fit behind its decorators.
+    # A graph in an attribute whose name does not fit after its decorators.
     f"""
     g () => () {{
       y = If () <then_branch = @doc("a short text") "{NAME[:50]}" () => (a, b, c) {{}}>

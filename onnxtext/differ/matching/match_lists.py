@@ -72,7 +72,7 @@ def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -
 def walk_pairs(
     old_count: int, new_count: int, pairs: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
-    """Yield the entries of both lists, in the order of the new list; `pairs` must have it, too.
+    """Yield the entries of both lists in the order of the new list; `pairs` must have this order.
 
     A removed entry follows its nearest matched predecessor in the old list. Without a matched
     predecessor, it comes first.

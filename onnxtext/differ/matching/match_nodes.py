@@ -223,7 +223,7 @@ class NodeMatcher:
 
     @cached_property
     def _kept_uses(self) -> set[str]:
-        """The names that occur as inputs of equal statements, or as outputs of both graphs."""
+        """Return the names that are inputs of equal statements, or outputs of both graphs."""
         old, new = self.old, self.new
         equal = set(old.statements).intersection(new.statements)
         stated = zip(old.statements, old.body.nodes, strict=True)
