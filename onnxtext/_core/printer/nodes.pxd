@@ -8,7 +8,7 @@ cdef struct Flat:
     Py_ssize_t label, operator, attributes  # the end offsets of these parts
     Py_ssize_t outputs, inputs  # the numbers of outputs and inputs
     bint is_ascii
-    bint behind  # whether the attributes follow the inputs, one per line
+    bint attributes_last  # whether the attributes follow the inputs, one per line
     int indent  # the indentation of the line on which such attributes begin
 
 cdef class NodePrinter(ValuePrinter):

@@ -56,7 +56,7 @@ cdef class NodePrinter(ValuePrinter):
     cdef int _node(self, node, int indent) except -1:
         """Print a node on one line; lay it out like `statement_layout.node_lines` if it does not fit."""
         cdef Text out = self.out
-        cdef Py_ssize_t start = out.size, behind, count, names
+        cdef Py_ssize_t start = out.size, line_end, count, names
         cdef Flat flat
         if type(node) is not NODE:
             raise TypeError("expected a Node")
@@ -76,8 +76,8 @@ cdef class NodePrinter(ValuePrinter):
             if decorators:
                 self._decorators(decorators, indent)
             flat.line = out.size
-            behind = out.size - indent - 1
-            if out.size > start and (behind < start or out.data[behind] != c"\n"):
+            line_end = out.size - indent - 1
+            if out.size > start and (line_end < start or out.data[line_end] != c"\n"):
                 flat.line = start  # a single `@unset(…)` is on the line of the node
             label = get(node, OF_NODE.name)
             if label is not None:
@@ -108,7 +108,7 @@ cdef class NodePrinter(ValuePrinter):
                 out.word(overload)
             flat.operator = out.size - flat.line
             attributes = get(node, OF_NODE.attributes)
-            flat.behind = attributes and not self._flat_attributes(attributes)
+            flat.attributes_last = attributes and not self._flat_attributes(attributes)
             flat.attributes = out.size - flat.line
             out.add(b" (", 2)
             for count, name in enumerate(inputs):
@@ -117,16 +117,16 @@ cdef class NodePrinter(ValuePrinter):
                 out.name(name)
                 self.ends[flat.outputs + count] = out.size - flat.line
             out.character(c")")
-            if flat.behind or indent + out.size - flat.line > LINE_WIDTH:
+            if flat.attributes_last or indent + out.size - flat.line > LINE_WIDTH:
                 count = out.width(flat.line + out.before)
                 flat.is_ascii = count == out.size - flat.line
-                if flat.behind or indent + count > LINE_WIDTH:
+                if flat.attributes_last or indent + count > LINE_WIDTH:
                     if not self._wrap(&flat, types or (), indent):
                         out.size = start
                         return out.text(node_text(self.python(), node, " " * indent))
         finally:
             out.trying -= 1
-        if flat.behind:
+        if flat.attributes_last:
             indent = flat.indent
             out.add(b" <", 2)
             for attribute in attributes:
@@ -162,20 +162,20 @@ cdef class NodePrinter(ValuePrinter):
         data = self.flat.data
         out.size = flat.line
         width = width_between(flat, data, flat.operator, call)
-        if not flat.behind and width and (
+        if not flat.attributes_last and width and (
             width - 3 > SHORT
             or indent
             + width_between(flat, data, head + 1 if flat.outputs else 0, call)
             + (2 if flat.inputs else 3)
             > LINE_WIDTH
         ):
-            flat.behind = True
-        if flat.behind:
+            flat.attributes_last = True
+        if flat.attributes_last:
             call, end = flat.operator, 2
         width = indent + width_between(flat, data, 0, call)
         inputs = width_between(flat, data, flat.attributes, size)
         flat.indent = indent
-        # Room for all pieces, with a line break before and a comma behind each name.
+        # Room for all pieces, with a line break before and a comma after each name.
         out.need(size + (flat.outputs + flat.inputs + 4) * (indent + 2 * INDENT + 4))
         cursor = out.data + out.size
         if width + (2 if flat.inputs else 3 + end) > LINE_WIDTH:

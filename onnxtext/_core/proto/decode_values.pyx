@@ -293,7 +293,7 @@ cdef class Values:
         return copied(data, start, end)
 
     cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-        """Decode a type or tensor in an attribute, or in a list that is an attribute."""
+        """Decode a type or tensor of an attribute, or an item of its list; None if Python must."""
         if key == ATTRIBUTE_TP or key == ATTRIBUTE_TYPE_PROTOS:
             return type_of(data, start, end, 0)
         if key == ATTRIBUTE_SPARSE_TENSOR or key == ATTRIBUTE_SPARSE_TENSORS:

@@ -94,7 +94,7 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     """Return a number in an attribute, or a flat list of numbers; None if it is not plain.
 
     Args:
-        text: the literal; a zero byte ends the text behind it.
+        text: the literal, in a text that a zero byte ends.
         size: its size.
         kind: `i` or `f`; 0 if the first number decides.
     """

@@ -2,7 +2,7 @@
 """Store the parse tables and actions in the form that the loop in `_core.syntax.parser` uses.
 
 A rule's action becomes an operation (`Op`). The stack stores most tokens as spans of the text;
-`Entry.form` says how to make the object when it is needed. Three operations only set the form:
+`Entry.form` describes how to make the object when it is needed. Three operations only set the form:
 TEXT, INSIDE and LATER, which `_add_rules` merges to KEEP.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc

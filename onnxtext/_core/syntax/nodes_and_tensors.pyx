@@ -188,7 +188,10 @@ cdef tuple names_of(list names):
 
 
 cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
-    """Build a tensor from a type or, for `float(0.5)`, an element type; an optional name; data."""
+    """Build a tensor; return None if Python must build it.
+
+    Its children are the type (the element type in `float(0.5)`), a name if it has one, and the data.
+    """
     cdef int last = rule.count - 1
     cdef Entry* first = &stack.entries[base]
     if rule.take[last] < 0:

@@ -100,7 +100,7 @@ cdef class Scanner:
 
 
 cdef inline uint8_t column_of(Character character) noexcept nogil:
-    """Return the index of a character in tables; all characters beyond ASCII are alike."""
+    """Return the index of a character in tables; all characters beyond ASCII share one."""
     if Character is uint8_t:
         return character
     else:
@@ -110,9 +110,10 @@ cdef inline uint8_t column_of(Character character) noexcept nogil:
 cdef int find_token(
     Scanner tables, const Character* text, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* end
 ) noexcept:
-    """Find the next token, as `Scanner.scan` does: run the DFA as far as it goes.
+    """Find the next token, as `Scanner.scan` does: the longest match of the DFA.
 
-    The token ends where the DFA was last in an accepting state.
+    The DFA runs until it has no transition; the token ends where it last was in an accepting
+    state.
     """
     cdef const int16_t* moves = tables.moves
     cdef const int16_t* accepts = tables.accepts

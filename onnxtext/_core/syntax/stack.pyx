@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The LALR stack: states, and the symbols that led to them.
 
-`Entry.form` says what the value of an entry is:
+`Entry.form` describes the value of an entry:
 
 - OBJECT: `values` has it.
 - another negative form: a span of the text, which `Stack.value` converts.

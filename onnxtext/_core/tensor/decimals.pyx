@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
 cdef enum:
-    # The decimal exponents of the smallest and the largest float32 and float64.
+    # The least and the greatest result of `power_of` for float32 and for float64.
     MIN_POWER = -45
     MAX_POWER = 31
     MIN_POWER64 = -324
@@ -246,7 +246,10 @@ cdef inline int spell(
 cdef int write_special(
     char* out, uint64_t bits, bint minus, bint infinite, bint plain, int digits
 ) noexcept:
-    """Write an infinity, or a NaN with a payload of `digits` hexadecimal digits."""
+    """Write an infinity or a NaN; return the length.
+
+    A NaN is `nan` or `-nan` if `plain`, otherwise `nan(0x…)` with `digits` digits of `bits`.
+    """
     cdef int index = 0
     cdef int digit
     if not infinite and not plain:
