@@ -64,14 +64,14 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
     by_line = [dict(_pairs(versions[1], versions[index])) for index in (0, 2)]
     joined: list[str] = []
     conflicts = 0
-    ats = [0, 0, 0]
+    starts = [0, 0, 0]
     for line in range(len(versions[1]) + 1):
         ends = [by_line[0].get(line), line, by_line[1].get(line)]
         if line == len(versions[1]):
             ends = [len(lines) for lines in versions]
-        if ends[0] is None or ends[2] is None or ends[0] < ats[0] or ends[2] < ats[2]:
+        if ends[0] is None or ends[2] is None or ends[0] < starts[0] or ends[2] < starts[2]:
             continue
-        parts = [lines[index:end] for lines, index, end in zip(versions, ats, ends, strict=True)]
+        parts = [lines[index:end] for lines, index, end in zip(versions, starts, ends, strict=True)]
         following = versions[1][line : line + 1]
         if parts[1] == parts[2]:
             joined += parts[1]
@@ -84,7 +84,7 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
             texts = ["".join([f"{line}\n" for line in part]) for part in parts]
             joined += markers.lines(*texts).split("\n")
         joined += following
-        ats = [end + 1 for end in ends if end is not None]
+        starts = [end + 1 for end in ends if end is not None]
     return "\n".join(joined), conflicts
 
 

@@ -42,7 +42,7 @@ class Renames:
         self._side = side
 
     @cached_property
-    def _more(self) -> Counter[str]:
+    def _surplus(self) -> Counter[str]:
         """Maps each name to how many more values have it on this side than in the base."""
         result = _defined_names(self._side)
         if self._base is not None:
@@ -59,7 +59,7 @@ class Renames:
     def inputs_differ_only_by_renames(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """Whether two lists of names differ at most in renamed values."""
         return len(before) == len(after) and all(
-            old_name == new_name or self._more[old_name] < 0 < self._more[new_name]
+            old_name == new_name or self._surplus[old_name] < 0 < self._surplus[new_name]
             for old_name, new_name in zip(before, after, strict=True)
         )
 

@@ -213,21 +213,22 @@ class _Restorer(Rewriter):
     def data(self, type: ast.TensorType, data: Any, name: str | None) -> Any:
         match data:
             case ast.RawData(content) if len(content) == len(_MARK) * 2:
-                return self._found(bytes(content), data)
+                return self._restored(bytes(content), data)
             case ast.FieldData(((("raw_data", bytes() as content)),)):
-                return self._found(content, data)
+                return self._restored(content, data)
         return data
 
     def value(self, kind: ast.AttributeType | None, value: Any, name: str) -> Any:
         if kind is ast.AttributeType.STRINGS and isinstance(value, tuple) and len(value) == 1:
             only = value[0]
-            return self._found(only, value) if isinstance(only, bytes) else value
+            return self._restored(only, value) if isinstance(only, bytes) else value
         data = _bytes_of(kind, value)
         if data is not None and len(data) == len(_MARK) * 2:
-            return self._found(data, value)
+            return self._restored(data, value)
         return super().value(kind, value, name)
 
-    def _found(self, mark: bytes, data: Any) -> Any:
+    def _restored(self, mark: bytes, data: Any) -> Any:
+        """Return the data of a mark and record the blob that it uses; `data` if unknown."""
         result = self._known.get(mark, data)
         if isinstance(result, ast.TypedBlob):
             self.used[result.digest] = ast.Blob(result.digest)

@@ -197,10 +197,10 @@ def _pair_by_keys(
             ((at, key(item)) for at, item in enumerate(base) if not used[at]),
             ((at, key(item)) for at, item in enumerate(side) if partners[at] == ABSENT),
         )
-        for others, ats in groups:
-            if unique and (len(ats) != 1 or len(others) != 1):
+        for in_base, in_side in groups:
+            if unique and (len(in_side) != 1 or len(in_base) != 1):
                 continue
-            for at, other in zip(ats, others, strict=False):
+            for at, other in zip(in_side, in_base, strict=False):
                 partners[at] = other
                 used[other] = True
 
@@ -249,10 +249,10 @@ def _pair_as_other_side(
             for item, found in zip(other, from_other, strict=True)
             if found != ABSENT and (found not in places or key is rules.key)
         )
-        for ats, founds in equal_keys(new, moved):
-            if len(ats) != 1 or len(founds) != 1:
+        for in_side, in_base in equal_keys(new, moved):
+            if len(in_side) != 1 or len(in_base) != 1:
                 continue
-            (at,), (found,) = ats, founds
+            (at,), (found,) = in_side, in_base
             place = places.get(found, ABSENT)
             if place != ABSENT:
                 # `side` already has a match for the base item. Keep it, unless it looks like a new

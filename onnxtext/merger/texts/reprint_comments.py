@@ -73,7 +73,7 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
 
 
 def _comment_anchors(
-    text: str, keys: Mapping[int, Key], ats: Sequence[int] = ()
+    text: str, keys: Mapping[int, Key], offsets: Sequence[int] = ()
 ) -> list[tuple[str, Key | None]]:
     """Return each comment of a text with the key of its statement.
 
@@ -83,17 +83,17 @@ def _comment_anchors(
     Args:
         text: the text.
         keys: the keys of its statements by offset, without removed statements.
-        ats: the offsets of all statements, ascending; () if no statement was removed.
+        offsets: the offsets of all statements, ascending; () if no statement was removed.
     """
     kept = sorted(keys)
-    ats = ats or kept
+    offsets = offsets or kept
     result: list[tuple[str, Key | None]] = []
     for token in read_tokens(text):
         for comment in token.lead:
             at = bisect_left(kept, comment.at)
             result.append((comment.text, keys[kept[at]] if at < len(kept) else _END))
         if token.trail is not None:
-            at = ats[max(bisect_right(ats, token.trail.at) - 1, 0)]
+            at = offsets[max(bisect_right(offsets, token.trail.at) - 1, 0)]
             result.append((token.trail.text, keys.get(at)))
     return result
 
