@@ -149,14 +149,14 @@ class AttributeReducer(ValueReducer, ABC):
         `name` is the name of the value field; `payloads` are its values, None if it is missing.
         For `in_function`, see `attribute`.
         """
-        value_place = path.at(name)
+        value_path = path.at(name)
         if payloads is None and in_function and kind not in ITEM_TYPES:
             return b""
         match kind:
             case _A.INTS:
                 return b"".join([varint_field(8, item) for item in payloads or ()])
             case _A.FLOATS:
-                return self._floats(7, payloads or (), value_place)
+                return self._floats(7, payloads or (), value_path)
             case _A.STRINGS:
                 if not all(is_writable(bytes(item)) for item in payloads or ()):
                     self.losses.lost(path, STRINGS_OF_DATA)
@@ -164,7 +164,7 @@ class AttributeReducer(ValueReducer, ABC):
                 return b"".join([field(9, item) for item in payloads or ()])
             case _A.TENSORS | _A.GRAPHS | _A.SPARSE_TENSORS | _A.TYPE_PROTOS:
                 if payloads:
-                    self.losses.lost(value_place, LISTS)
+                    self.losses.lost(value_path, LISTS)
                 return b""
             case _A.SPARSE_TENSOR:
                 self.losses.lost(path, SPARSE)
@@ -174,31 +174,31 @@ class AttributeReducer(ValueReducer, ABC):
                 self.losses.lost(path, NO_VALUE)
                 return None
             self.losses.presence_changed("AttributeProto", name)
-        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], path, value_place)
+        return self._single(kind, payloads[-1] if payloads else _DEFAULTS[kind], path, value_path)
 
     def _single(
-        self, kind: AttributeType, value: Data, path: ItemPath, value_place: ItemPath
+        self, kind: AttributeType, value: Data, path: ItemPath, value_path: ItemPath
     ) -> bytes | None:
         """Reduce a value that is not a list; return its field, or None if it cannot be written.
 
-        `path` is the path of the attribute, `value_place` the path of the value.
+        `path` is the path of the attribute, `value_path` the path of the value.
         """
         match kind:
             case _A.INT:
                 return varint_field(3, value)
             case _A.FLOAT:
-                return self._floats(2, (value,), value_place)
+                return self._floats(2, (value,), value_path)
             case _A.STRING:
                 if is_writable(bytes(value)):
                     return field(4, value)
                 self.losses.lost(path, STRINGS_OF_DATA)
                 return None
             case _A.GRAPH:
-                return field(6, self.graph(value, value_place, quotable=False))
+                return field(6, self.graph(value, value_path, quotable=False))
             case _A.TENSOR:
-                key, reduced = 5, self.tensor(value, value_place, quotable=False)
+                key, reduced = 5, self.tensor(value, value_path, quotable=False)
             case _:
-                key, reduced = 14, self.type(value, value_place)
+                key, reduced = 14, self.type(value, value_path)
         if reduced is None:
             self.losses.lost(path, NO_VALUE)
             return None
@@ -212,7 +212,7 @@ class AttributeReducer(ValueReducer, ABC):
         return float_fields(tag(key, FIXED32), bits.tobytes())
 
 
-def attribute_place(path: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
+def path_of_attribute(path: ItemPath, list_name: str, data: Data, index: int) -> ItemPath:
     """Return the path of an attribute in the list `list_name`, with its name or else its index."""
     name = b""
     for item in read_fields(data, 0, len(data)):

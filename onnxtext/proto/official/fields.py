@@ -145,11 +145,11 @@ class FieldReducer:
         """Escape the strings of each `StringStringEntryProto` of a list; return the messages."""
         result = []
         for index, data in enumerate(payloads):
-            entry_place = path._replace(key=index)
+            entry_path = path._replace(key=index)
             message = "StringStringEntryProto"
-            fields = self.fields(message, data, entry_place, frozenset(("key", "value")))
-            key = self.stored_text(message, "key", fields, entry_place)
-            value = self.stored_text(message, "value", fields, entry_place)
+            fields = self.fields(message, data, entry_path, frozenset(("key", "value")))
+            key = self.stored_text(message, "key", fields, entry_path)
+            value = self.stored_text(message, "value", fields, entry_path)
             result.append(field(1, key) + field(2, value))
         return result
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from onnxtext.ast.model import Model
 from onnxtext.proto.decode.lift import canonical_message
 from onnxtext.proto.decode.messages import Lifter
-from onnxtext.proto.official.attributes import AttributeReducer, attribute_place
+from onnxtext.proto.official.attributes import AttributeReducer, path_of_attribute
 from onnxtext.proto.official.fields import Data, Fields, field, varint_field
 from onnxtext.proto.official.losses import MODEL, ItemPath, Loss
 
@@ -65,10 +65,10 @@ class Reducer(AttributeReducer):
         key = 8 if path is MODEL else 9
         result = []
         for index, data in enumerate(fields.get("opset_import", ())):
-            import_place = path.at("opset_import", index)
+            import_path = path.at("opset_import", index)
             message = "OperatorSetIdProto"
-            values = self.fields(message, data, import_place, frozenset(("domain", "version")))
-            domain = self.stored_text(message, "domain", values, import_place)
+            values = self.fields(message, data, import_path, frozenset(("domain", "version")))
+            domain = self.stored_text(message, "domain", values, import_path)
             if "version" not in values:
                 self.losses.presence_changed(message, "version")
             version = varint_field(2, values.get("version", (b"\0",))[-1])
@@ -115,7 +115,7 @@ class Reducer(AttributeReducer):
         for index, node in enumerate(fields.get("node", ())):
             parts.append(field(7, self.node(node, path.at("node", index))))
         for index, attribute in enumerate(fields.get("attribute_proto", ())):
-            attribute_path = attribute_place(path, "attribute_proto", attribute, index)
+            attribute_path = path_of_attribute(path, "attribute_proto", attribute, index)
             reduced = self.attribute(attribute, attribute_path, in_function=True)
             if reduced is not None:
                 parts.append(field(11, reduced))
@@ -164,8 +164,8 @@ class Reducer(AttributeReducer):
             parts.append(field(7, domain))
         overload = fields.get("overload", (None,))[-1]
         if overload:
-            overload_place = path.at("overload")
-            parts.append(field(8, self.identifier(overload, overload_place, "an overload")))
+            overload_path = path.at("overload")
+            parts.append(field(8, self.identifier(overload, overload_path, "an overload")))
         elif overload is not None:
             self.losses.presence_changed(message, "overload")
         for index, attribute in enumerate(fields.get("attribute", ())):
@@ -178,7 +178,7 @@ class Reducer(AttributeReducer):
     def _node_attribute(self, data: Data, path: ItemPath, index: int) -> bytes:
         """Reduce an attribute; return it as a field of its node, or b"" if it cannot be written."""
         before = self.losses.events
-        attribute_path = attribute_place(path, "attribute", data, index)
+        attribute_path = path_of_attribute(path, "attribute", data, index)
         reduced = self.attribute(data, attribute_path, in_function=False)
         result = b"" if reduced is None else field(5, reduced)
         if self.losses.events == before:

@@ -66,15 +66,15 @@ class ValueReducer(FieldReducer):
         if not fields:
             self.losses.presence_changed(message, "value")
         for name, values in fields.items():
-            type_place = path.at(name)
+            type_path = path.at(name)
             spec = message_spec(message).by_name[name]
             match name:
                 case "tensor_type" | "sparse_tensor_type":
-                    reduced = self._tensor_type(spec.message, values[-1], type_place)
+                    reduced = self._tensor_type(spec.message, values[-1], type_path)
                 case "opaque_type":
-                    reduced = self._opaque_type(spec.message, values[-1], type_place)
+                    reduced = self._opaque_type(spec.message, values[-1], type_path)
                 case _:
-                    reduced = self._container(spec.message, values[-1], type_place)
+                    reduced = self._container(spec.message, values[-1], type_path)
             if reduced is not None:
                 return field(spec.number, reduced)
             self.losses.lost(path, TYPE)
@@ -94,13 +94,13 @@ class ValueReducer(FieldReducer):
         dims = []
         fields = self.fields("TensorShapeProto", data, path, frozenset(("dim",)))
         for index, dim in enumerate(fields.get("dim", ())):
-            dim_place = path.at("dim", index)
-            values = self.fields("TensorShapeProto.Dimension", dim, dim_place, _DIM)
+            dim_path = path.at("dim", index)
+            values = self.fields("TensorShapeProto.Dimension", dim, dim_path, _DIM)
             reduced = b""
             if "dim_value" in values:
                 reduced = varint_field(1, values["dim_value"][-1])
             elif "dim_param" in values:
-                reduced = field(2, self.text(values["dim_param"][-1], dim_place.at("dim_param")))
+                reduced = field(2, self.text(values["dim_param"][-1], dim_path.at("dim_param")))
             dims.append(field(1, reduced))
         return b"".join(dims)
 
