@@ -639,7 +639,7 @@ def test_inserted_nodes_follow_the_values_of_a_nested_graph() -> None:
     assert not [item for item in onnxtext.check(result) if item.severity == "error"]
 
 
-def test_nodes_are_inserted_behind_the_inputs_of_a_nested_graph() -> None:
+def test_nodes_that_use_an_input_of_a_nested_graph_are_inserted_first() -> None:
     text = """<onnxtext: 1, ir_version: 10, opset_import: [21]>
         g (float[2] x, int64 n) => (float[2] y) {
           y = Loop (n, , x) <body = b (int64 i, bool c, float[2] s) => (bool d, float[2] t) {

@@ -260,7 +260,7 @@ def test_every_step_is_covered() -> None:
             if one.type != other.type:
                 open_ones.append((step, "type", name))
             known = name in SAME_MEANING.get(step, ()) or name in MEANT_BEFORE.get(step, {})
-            # A default that is there in both is written out.
+            # If both versions have a default, the conversion writes the old one into the node.
             new_default = other.default_value.name and not one.default_value.name
             if new_default and not known:
                 open_ones.append((step, "default", name))
@@ -493,7 +493,7 @@ def test_unknown_versions_are_errors(version: int) -> None:
 
 
 def test_every_obstacle_is_reported() -> None:
-    """Callers limit what they show, and say so."""
+    """The plan has all obstacles; callers may show only some of them."""
     names = [f"s{index}" for index in range(600)]
     inputs = ", ".join([f"float[4] {name}" for name in names])
     nodes = " ".join([f"y{name} = Upsample (x, {name})" for name in names])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inferred types written into a model: nothing else changes, and engines still take it."""
+"""Inferred types written into a model: nothing else changes, and engines still accept it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TYPED = (
 
 
 def sorted_text(text: str) -> str:
-    """Return a text whose constant stands before its use."""
+    """Return a text in which a constant is before its use."""
     line = next(line for line in text.splitlines() if " one = Constant" in line)
     rest = text.replace(f"{line}\n", "")
     return rest.replace("  # first\n", f"{line}\n  # first\n")

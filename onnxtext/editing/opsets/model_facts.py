@@ -68,7 +68,7 @@ class ModelFacts:
         assert model is not None
         self.model: Model = model
         self._numbers: dict[str, int] = {}
-        self._made: dict[str, str | None] = {}
+        self._new_types: dict[str, str | None] = {}
         self._declared: dict[int, dict[str, Type]] = {}
         self.replaced: set[str] = set()
         self.dropped: set[tuple[int, str]] = set()
@@ -104,12 +104,12 @@ class ModelFacts:
             if name not in self._taken:
                 self._numbers[base] = suffix
                 self._taken.add(name)
-                self._made[name] = None
+                self._new_types[name] = None
                 return name
 
     def set_type(self, name: str, text: str | None) -> None:
         """Record the type of a new value, such as `tensor(float)`; None if unknown."""
-        self._made[name] = text
+        self._new_types[name] = text
 
     def type(self, scope: Scope, name: str) -> Type | None:
         """Return the inferred type of a value; None if unknown.
@@ -144,8 +144,8 @@ class ModelFacts:
         In a function, the result is the type that the value has in all calls. If the type differs
         between calls, the result is the declared type.
         """
-        if name in self._made:
-            return self._made[name]
+        if name in self._new_types:
+            return self._new_types[name]
         types = self.element_types(scope, name)
         only_type = next(iter(types)) if len(types) == 1 else None
         return only_type or type_text(self.type(scope, name))
@@ -156,7 +156,7 @@ class ModelFacts:
 
     def is_new(self, name: str) -> bool:
         """Whether the conversion has created the value `name`."""
-        return name in self._made
+        return name in self._new_types
 
     @cached_property
     def _calls(self) -> dict[FunctionKey, list[tuple[Scope, Node]]]:

@@ -59,7 +59,7 @@ class GraphConverter:
         self._converter = converter
         self._schemas: Schemas = facts.schemas
         self._sentences: list[str] = []
-        self._made = 0
+        self._steps = 0
 
     def convert(self, original: Node, node: Node, current: int) -> tuple[list[Node], list[str]]:
         """Convert a node; return the nodes that replace it, and sentences about the changes.
@@ -72,7 +72,7 @@ class GraphConverter:
         Raises:
             NotConvertible: the node cannot be converted.
         """
-        self._sentences, self._made = [], 0
+        self._sentences, self._steps = [], 0
         checkpoint = self._graph.checkpoint()
         try:
             converted = self._advance(replace(original, attributes=node.attributes), current, 0)
@@ -123,8 +123,8 @@ class GraphConverter:
             if depth:
                 self._require_fit(node, new, old)
             return [node]
-        self._made += 1
-        if depth > _MAX_SUCCESSIVE_STEPS or self._made > _MAX_STEPS:
+        self._steps += 1
+        if depth > _MAX_SUCCESSIVE_STEPS or self._steps > _MAX_STEPS:
             raise NotConvertible("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:

@@ -257,7 +257,7 @@ def clip_to_attributes(conversion: NodeConversion) -> None:
 
 
 def _note_limits(conversion: NodeConversion, moved: list[str], one: str, both: str) -> None:
-    """Note what the limits in `moved` become: `one` (a singular), or `both` if there are two."""
+    """Note that the limits in `moved` become `one` (a noun in the singular) or, if two, `both`."""
     if moved:
         end = f" becomes {one}" if len(moved) == 1 else f" become {both}"
         conversion.add_note(" and ".join([f"`{name}`" for name in moved]) + end)
