@@ -148,8 +148,8 @@ class IncrementalText:
         self._printer = SourceSpellingPrinter()
         self._marked = MARK in source
         self._marks = 0  # number of `# fmt: off` and `# fmt: skip` comments in lists
-        self._parts: list[str] = []  # the text with placeholders, as far as it is written
-        self._at = 0  # the offset in `source` up to which `_parts` is written
+        self._parts: list[str] = []  # the beginning of the text with placeholders
+        self._at = 0  # the offset in `source` at which `_parts` ends
         self._runs: list[str] = []  # for each placeholder, the statements that it replaces
         self._indents: list[str] = []  # for each placeholder, the indentation of the statements
 
@@ -211,7 +211,7 @@ class IncrementalText:
     def _is_kept(self, text: str, *, kept: bool) -> bool:
         """Count `# fmt: off` and `# fmt: skip`; return whether `# fmt: off` applies at the end.
 
-        `text` is the source from a statement to the next. `kept` says whether `# fmt: off` applies
+        `text` is the source from a statement to the next. `kept` is whether `# fmt: off` applies
         at its start.
         """
         offs = text.count(OFF)

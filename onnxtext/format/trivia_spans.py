@@ -68,7 +68,7 @@ def without_comments(source: str) -> tuple[str, str, list[str]] | None:
     end = len(parts)
     while end > 1 and (parts[end - 1][:1] == "#" or not parts[end - 1].strip()):
         end -= 1
-    behind = "".join(parts[end:])
+    after = "".join(parts[end:])
     last = parts[end - 1]
     code: list[str] = []
     comments: list[str] = []
@@ -78,7 +78,7 @@ def without_comments(source: str) -> tuple[str, str, list[str]] | None:
             if depth:
                 return None
             comments.append(part.rstrip())
-            code[-1:] = [code[-1].rstrip()] if code else []  # or it leaves a blank line
+            code[-1:] = [code[-1].rstrip()] if code else []  # otherwise, a blank line would remain
             continue
         if part[:1] != '"':
             if "@" in part or "{" in part:
@@ -87,7 +87,7 @@ def without_comments(source: str) -> tuple[str, str, list[str]] | None:
         code.append(part)
     joined = "".join(code)
     stripped = joined.rstrip()
-    return stripped, last[len(last.rstrip()) :] + behind, comments
+    return stripped, last[len(last.rstrip()) :] + after, comments
 
 
 def same_code(code: str, printed: str) -> bool:

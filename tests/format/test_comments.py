@@ -159,7 +159,7 @@ def test_comments_before_blocks_move_into_them(text: str, formatted: str) -> Non
 
 @pytest.mark.parametrize("count", [0, 150])
 def test_comments_move_below_the_blank_line_above_their_statement(count: int) -> None:
-    """In short texts and in long ones, which are formatted incrementally."""
+    """The text is formatted in full if it is short, and incrementally if it is long."""
     others = "".join([f"  v{index} = Op ()\n" for index in range(count)])
     moved = "\n  # moved\n  y = Op (x)\n"
     formatted = assert_format_laws(
@@ -214,7 +214,7 @@ def test_lists_with_comments_fill_their_lines(items: str, lines: list[str], star
 )
 @pytest.mark.parametrize("count", [0, 150])
 def test_comments_between_inputs_stay_there(node: str, formatted: str, count: int) -> None:
-    """In short texts and in long ones, which are formatted incrementally."""
+    """The text is formatted in full if it is short, and incrementally if it is long."""
     others = "".join([f"  v{index} = Op ()\n" for index in range(count)])
     lines = "".join([f"  {line}\n" for line in formatted.replace("\n ", "\n  ").split("\n")])
     result = assert_format_laws(f"g () => () {{\n{others}{node}\n{others}}}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """L3 for any text: real texts with random edits, and random sentences of the grammar.
 
-The seed is fresh each time, and shown if a law does not hold; `ONNXTEXT_SEED` sets it.
+Each run draws a new seed, and reports it if a law fails; `ONNXTEXT_SEED` sets the seed.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_comments_in_types_are_kept(comment: str, start: str) -> None:
 @pytest.mark.parametrize("end", [">", " >", ",>", "\n>"])
 @pytest.mark.parametrize("kind", ["node", "function"])
 def test_tensors_without_data_at_the_end_of_a_list_are_kept(type: str, end: str, kind: str) -> None:
-    """The `=` and the `>` become an arrow if nothing stands between them."""
+    """The `=` and the `>` become an arrow if nothing is between them."""
     if type == "undefined" and end == ">":
         return  # `undefined =>` begins a graph
     start = "y = Op <a = 1, t" if kind == "node" else "f <a, t"

@@ -21,7 +21,7 @@ from tests.format.test_comments import example
 from tests.seeds import draws
 
 
-def blown_about(source: str, chance: random.Random, comments: float) -> str:
+def with_random_trivia(source: str, chance: random.Random, comments: float) -> str:
     """Return a text with random blanks, line breaks, blank lines and comments between tokens."""
     parts: list[str] = []
     end = 0
@@ -43,13 +43,13 @@ def blown_about(source: str, chance: random.Random, comments: float) -> str:
 def test_texts_with_other_line_breaks_are_formatted(file: object, comments: float) -> None:
     source = example(file.name)  # type: ignore[attr-defined]
     for seed in range(draws(8)):
-        assert_format_laws(blown_about(source, random.Random(seed), comments))
+        assert_format_laws(with_random_trivia(source, random.Random(seed), comments))
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_texts_without_comments_become_the_printed_text(file: object) -> None:
     printed = print_model(onnxtext.parse(example(file.name)))  # type: ignore[attr-defined]
-    messy = re.sub(r"\n\s*\n", "\n", blown_about(printed, random.Random(1), 0))
+    messy = re.sub(r"\n\s*\n", "\n", with_random_trivia(printed, random.Random(1), 0))
     assert messy != printed
     assert assert_format_laws(messy) == printed
 
@@ -100,7 +100,7 @@ def test_shared_models_with_other_line_breaks_are_formatted() -> None:
             source = onnxtext.from_binary(corpus.shared_model(file))
         except OnnxTextError:
             continue
-        assert_format_laws(blown_about(source, chance, chance.choice((0, 0.02))))
+        assert_format_laws(with_random_trivia(source, chance, chance.choice((0, 0.02))))
 
 
 LONG = "x" * 70
