@@ -136,7 +136,7 @@ def _run_onnxruntime(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _typed(value: Any, type: str) -> Any:
-    """Return an output with its declared type: onnxruntime returns float8 elements as uint8."""
+    """Return an output with its declared type: onnxruntime returns float8e4m3fn as uint8."""
     import ml_dtypes
 
     if type != "tensor(float8e4m3fn)" or value is None or value.dtype.name != "uint8":

@@ -238,7 +238,7 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
 def _convert_or_keep(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:
     """Call `convert`; on any failure, keep the content and warn.
 
-    `verb` says what happens to the content, for the warning: `stored` or `checked out`.
+    `verb` is what git does with the content, for the warning: `stored` or `checked out`.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", OnnxTextWarning)

@@ -69,9 +69,10 @@ def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
 
 @contextmanager
 def files_of(top: Path, change: ChangedModel) -> Iterator[tuple[Path, Path]]:
-    """Yield the paths of the old and the new version of a model, in files for the `with` block.
+    """Write both versions of a model to temporary files; yield the paths of the old and the new.
 
-    A missing version is an empty model. The suffix of each file matches its content.
+    The files exist during the `with` block. Their suffixes match their content. A missing version
+    is an empty model.
 
     Raises:
         OnnxTextError: an object is missing.

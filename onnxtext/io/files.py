@@ -179,7 +179,7 @@ def read_regular(file: BinaryIO, path: Path) -> bytes:
 
 def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_result) -> None:
     """Raise an OSError if a file was changed or replaced between two statuses of its path."""
-    # `Store.put` updates the times of blobs, but nobody writes into a blob.
+    # `Store.put` updates the times of blobs, but the content of a blob never changes.
     touched = before.st_mtime_ns != after.st_mtime_ns and not DIGEST.fullmatch(Path(path).name)
     # A file may get a new inode number when it is opened again (sshfs): compare two properties.
     replaced = before.st_ctime_ns != after.st_ctime_ns and not os.path.samestat(before, after)
@@ -188,7 +188,7 @@ def check_unchanged(path: str | Path, before: os.stat_result, after: os.stat_res
 
 
 def check_mapped(*, again: bool = False) -> None:
-    """Check that nobody wrote into a mapped file since it was mapped.
+    """Check that no mapped file was written to since it was mapped.
 
     If the file was removed or replaced by another, nothing is raised: the mapped content stays.
 

@@ -241,7 +241,7 @@ def test_a_checkout_repairs_an_interrupted_one(filtered: Repository, delay: floa
     ) as git:
         time.sleep(delay)
         git.kill()
-    time.sleep(0.2)  # its filter has met the end of the pipe
+    time.sleep(0.2)  # until its filter has read the end of the pipe
     (filtered.path / ".git/index.lock").unlink(missing_ok=True)
     for path in filtered.path.glob("*.onnx"):  # git may have written a part of one
         data = path.read_bytes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext.io.files`: files are replaced atomically, whatever happens."""
+"""`onnxtext.io.files`: files are replaced atomically, even after errors and signals."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_concurrent_changes_are_kept(
 
 
 def test_files_made_by_libraries_get_the_usual_permissions(tmp_path: Path) -> None:
-    """The safetensors library replaces the file by its own, which is not readable by others."""
+    """The safetensors library replaces the file by one that other users cannot read."""
     (tmp_path / "usual").touch()
     with replace_path(tmp_path / "m.safetensors") as temporary:
         temporary.unlink()
