@@ -113,7 +113,7 @@ if __name__ == "__main__":
     gc.freeze()  # a collection would copy the memory that the processes share
     serve(accept(socket.socket(fileno=int(sys.argv[1]))))
     status = run_command()
-    # Like the interpreter, which would also take 30 ms to destroy all modules.
+    # End like the interpreter, but do not destroy all modules, which takes 30 ms.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and not stream.closed:

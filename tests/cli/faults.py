@@ -91,8 +91,8 @@ def attempt(directory: Path, arguments: list[str], kind: str, number: int) -> di
     fired = directory.parent / "fired"
     there = fired.exists()
     fired.unlink(missing_ok=True)
-    said = (directory.parent / "err").read_text("utf-8", "replace")
-    return {"kind": kind, "at": number, "fired": there, "status": status, "said": said,
+    stderr = (directory.parent / "err").read_text("utf-8", "replace")
+    return {"kind": kind, "at": number, "fired": there, "status": status, "stderr": stderr,
             "files": digests(directory)}  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every command in unusual environments: streams, files, settings, environment variables.
 
-Whatever happens, the exit status is one that docs/commands.md lists, nobody sees a traceback, and a
-message names the file as the user does.
+In each of them, the exit status is one that docs/commands.md lists, there is no traceback, and
+messages name files as the user does.
 """
 
 from __future__ import annotations

@@ -70,31 +70,33 @@ def test_files_are_old_or_new_if_any_operation_fails(source: Path, verb: str, ki
     first, *runs = json.loads(done.stdout)
     old = digests(source)
     new = first["files"]
-    assert (first["status"], first["said"]) == (0, "")
+    assert (first["status"], first["stderr"]) == (0, "")
     assert new != old
     assert {result["kind"] for result in runs} == set(kinds.split(","))
     for result in runs:
-        told = f"{result['kind']} at operation {result['at']}: {result['status']} {result['said']}"
-        assert "Traceback" not in result["said"], told
-        assert "internal" not in result["said"], told
+        details = (
+            f"{result['kind']} at operation {result['at']}: {result['status']} {result['stderr']}"
+        )
+        assert "Traceback" not in result["stderr"], details
+        assert "internal" not in result["stderr"], details
         if result["kind"] in STATUSES:
-            assert result["status"] == STATUSES[result["kind"]], told
-            assert result["said"].strip() == "", told  # a line end behind `^C`
+            assert result["status"] == STATUSES[result["kind"]], details
+            assert result["stderr"].strip() == "", details  # a line end after `^C`
         elif result["status"] != 0:
             # An unreadable file can be a finding in the text that references it.
-            assert result["status"] == 2 or "[weights-" in result["said"], told
-            assert result["said"].startswith("error"), told
-            assert "None" not in result["said"], told
+            assert result["status"] == 2 or "[weights-" in result["stderr"], details
+            assert result["stderr"].startswith("error"), details
+            assert "None" not in result["stderr"], details
         else:
-            assert result["files"] == new, told
+            assert result["files"] == new, details
         for name, digest in result["files"].items():
             if TEMPORARY.fullmatch(Path(name).name):
-                assert result["kind"] == "SIGKILL", told
+                assert result["kind"] == "SIGKILL", details
             else:
-                assert digest in (old.get(name), new.get(name)), f"{name}: {told}"
-        assert result["files"].keys() >= old.keys() & new.keys(), told
+                assert digest in (old.get(name), new.get(name)), f"{name}: {details}"
+        assert result["files"].keys() >= old.keys() & new.keys(), details
         if "again" in result:
             again = result["again"]
-            assert (again["status"], again["said"]) == (0, ""), told
+            assert (again["status"], again["stderr"]) == (0, ""), details
             kept = {n: d for n, d in again["files"].items() if not TEMPORARY.search(n)}
-            assert kept == new, told
+            assert kept == new, details

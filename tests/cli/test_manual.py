@@ -53,7 +53,7 @@ def test_lines_begin_with_known_requests_only() -> None:
 def test_groff_renders_the_page_without_warnings() -> None:
     formatter = shutil.which("groff")
     if formatter is None:
-        return  # the tests above know the structure
+        return  # the tests above check the structure
     done = subprocess.run(
         [formatter, "-man", "-ww", "-K", "utf8", "-T", "utf8", "-P", "-cbou"],
         input=PAGE.encode(),

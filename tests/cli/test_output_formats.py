@@ -118,7 +118,8 @@ def test_color_on_terminals_can_be_disabled(
 @pytest.fixture
 def stale(tmp_path: Path) -> Path:
     """A text whose encoding section is outdated because the model was edited."""
-    # A length in two bytes where one would do: no habit, so the exact bytes are recorded.
+    # This length takes two bytes instead of one, which no encoding habit describes. So the text
+    # has a section `encoding`.
     unusual = binary() + b"\x12\x84\x00test"
     text = onnxtext.from_binary(unusual)
     assert onnxtext.to_binary(text) == unusual

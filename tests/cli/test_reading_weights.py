@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the files of weights the Python API reads."""
+"""The Python API reads the arrays in weight files once, and holds few copies of them."""
 
 from __future__ import annotations
 

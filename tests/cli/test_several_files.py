@@ -95,7 +95,7 @@ def test_a_progress_bar_is_shown_on_a_terminal(models: Path) -> None:
 
 
 def _feed_slowly(path: Path) -> None:
-    """A pipe whose content takes a moment to arrive."""
+    """Create a pipe, and write a model into it after 0.6 s."""
     os.mkfifo(path)
 
     def feed() -> None:

@@ -172,7 +172,7 @@ def test_verifying_large_weights_takes_little_more_than_they_do() -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 6.5 * size  # 8.1 times with a second text
+    assert peak < 6.5 * size  # a second text would raise it to 8.1
 
 
 def test_unparsable_output_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ WEIGHT = f"{GRAPH} <float[2] w = [1, 2]> {{\n  y = Add (x, w)\n}}\n"
 
 
 def node(line: str) -> str:
-    """Return a model in which a line stands between two nodes; it is line 4."""
+    """Return a model with this line, line 4, between two nodes."""
     return f"{H}{GRAPH} {{\n  t = Abs (x)\n{line}\n  y = Relu (t)\n}}\n"
 
 

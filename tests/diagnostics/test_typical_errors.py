@@ -29,12 +29,12 @@ BRANCHES = """\
 
 
 def node(line: str) -> str:
-    """Return a model in which a line stands between two nodes; it is line 4."""
+    """Return a model with this line, line 4, between two nodes."""
     return f"{H}{G}  t = Abs (x)\n{line}\n  y = Relu (t)\n}}\n"
 
 
 def value(item: str) -> str:
-    """Return a model in which an item stands between two initializers; it is line 4."""
+    """Return a model with this item, in line 4, between two initializers."""
     return (
         f"{H}g (float[N] x) => (float[N] y) <\n  float a = 1,\n{item}\n  float z = 2,\n> {{\n{END}"
     )

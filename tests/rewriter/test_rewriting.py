@@ -616,7 +616,7 @@ WRONG += [ast.TensorType("float", shape) for shape in ("N", (1.5,), (2**70,))]  
 
 
 def places_in(item: Any) -> Iterator[Callable[[object], None]]:
-    """Yield a function for each value in a tree, which replaces the value."""
+    """Yield, for each value in a tree, a function that replaces the value."""
     for name in getattr(type(item), "__dataclass_fields__", ()):
         yield partial(object.__setattr__, item, name)
         yield from places_in(getattr(item, name))

@@ -71,7 +71,7 @@ def test_a_check_without_such_operators_does_not_read_the_table(tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-# ---- No wrong alarms ----------------------------------------------------------------------------
+# ---- No false alarms ----------------------------------------------------------------------------
 
 
 def alarms(data: bytes) -> list[str]:

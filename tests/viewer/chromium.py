@@ -27,7 +27,7 @@ _FLAGS = (
 
 
 class Failed(Exception):
-    """An expression in the page threw."""
+    """Raised if an expression that the page evaluates throws an exception."""
 
 
 class Browser:

@@ -15,7 +15,7 @@ from onnxtext.wire.reader import WireError
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES, varint
 from tests.seeds import draws, sampled
 
-# Long enough, and alike enough, for copies.
+# Long enough, and similar enough, for instructions that copy.
 chunks = st.sampled_from([b"a" * 16, b"b" * 40, bytes(range(64)), b"\0" * 100, b"x", b"ab", b""])
 mixed = st.lists(st.one_of(chunks, st.binary(max_size=24)), max_size=12).map(b"".join)
 
@@ -99,8 +99,8 @@ def refused(canonical: bytes, patch: bytes) -> WireError:
 @pytest.mark.parametrize(
     "patch",
     [
-        varint(4 << 1) + varint(0),  # longer than the data
-        varint(1 << 1) + varint(3),  # behind it
+        varint(4 << 1) + varint(0),  # copies more bytes than the data has
+        varint(1 << 1) + varint(3),  # copies from an offset after its end
         varint(2 << 1) + varint((1 << 64) - 1),
         varint(((1 << 63) - 1) << 1) + varint(0),
         varint(9 << 1 | 1) + b"short",
