@@ -191,7 +191,7 @@ def lift_binary(data: bytes | memoryview, name: str, finish: Finish | None = Non
     """Decode a binary model to a syntax tree; `finish` is passed to `lift_model`.
 
     Raises:
-        OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic says why.
+        OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic has the reason.
     """
     try:
         model: Model = cached_module("proto.decode.lift").lift_model(data, finish)

@@ -36,7 +36,7 @@ def raise_for_wrong_value(model: object, error: Exception) -> None:
 
 
 _Wrong = tuple[str, str]
-"""The path of a value, and what is wrong with it."""
+"""The path of a value, and the reason why the value is invalid."""
 
 
 def _find_wrong(value: Any, expected: Any, path: str) -> _Wrong | None:
@@ -149,7 +149,7 @@ def _fits(type: ast.TensorType, data: object) -> bool:
 
 
 def _wrong_class(attribute: ast.Attribute, path: str) -> _Wrong | None:
-    """Return what is wrong if an attribute's type does not allow its value's class; else None."""
+    """Return the error if an attribute's type does not allow its value's class; else None."""
     kind, value = attribute.type, attribute.value
     if not isinstance(kind, ast.AttributeType):
         return None

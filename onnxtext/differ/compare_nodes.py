@@ -43,8 +43,13 @@ class NodeComparer:
     ) -> None:  # fmt: skip
         """Collect the differences of two matching nodes.
 
-        `positions` are the positions of the nodes, and `moved` tells whether the node was moved.
-        `graph_path` is the path of the new graph or function that has the node.
+        Args:
+            old: the old node.
+            new: the new node.
+            positions: the positions of the nodes.
+            names: maps old value names to new ones.
+            graph_path: the path of the new graph or function that has the node.
+            moved: whether the node was moved.
         """
         encoded = _with_encoder(old, self._values.old), _with_encoder(new, self._values.new)
         (old, _), (new, _) = encoded

@@ -74,9 +74,9 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
 
 
 def _missing_file(data: bytes, base: Path) -> str | None:
-    """Return which file of a model's external data is missing; None if none is.
+    """Return a message about a missing file of a model's external data; None if all files exist.
 
-    onnx says of a missing file that it is not a regular file.
+    onnx reports a missing file only as "not a regular file".
 
     Args:
         data: the encoded model.

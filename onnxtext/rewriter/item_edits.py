@@ -68,7 +68,7 @@ class ItemEdits:
     # ---- Lists ------------------------------------------------------------------------------
 
     def items(self, ours: ListItems, base: ListItems, theirs: ListItems, *, commas: bool) -> None:
-        """Edit the items of a list; `commas` tells whether commas separate them.
+        """Edit the items of a list, which commas separate if `commas`.
 
         Raises:
             CannotEdit: the differences cannot be written into the text.

@@ -28,12 +28,12 @@ def attribute_lists(nodes):
 
 
 def rich_lists(nodes):
-    """Return what `onnxtext.ast.visit.rich_lists` returns."""
+    """Return the same as `onnxtext.ast.visit.rich_lists`."""
     return [item for item in attribute_lists(nodes) if not is_plain(item, True)]
 
 
 def non_numeric_lists(nodes):
-    """Return what `onnxtext.ast.visit.non_numeric_lists` returns."""
+    """Return the same as `onnxtext.ast.visit.non_numeric_lists`."""
     return [item for item in attribute_lists(nodes) if not is_plain(item, False)]
 
 
@@ -58,7 +58,7 @@ cdef bint is_plain(attributes, bint strings) except -1:
 
 
 def large_lists(nodes, Py_ssize_t most):
-    """Return what `onnxtext.ast.visit.large_lists` returns."""
+    """Return the same as `onnxtext.ast.visit.large_lists`."""
     cdef list result = []
     for attributes in attribute_lists(nodes):
         for attribute in attributes:
@@ -105,21 +105,21 @@ def count_domains(nodes):
     Returns:
         Both numbers, and the decorated nodes.
     """
-    cdef Py_ssize_t silent = 0, empty = 0
+    cdef Py_ssize_t absent = 0, empty = 0
     cdef list decorated = []
     for node in nodes:
         domain = get(node, OF_NODE.domain) if type(node) is NODE else node.domain
         if domain is None:
-            silent += 1
+            absent += 1
         elif domain == "":
             empty += 1
         if get(node, OF_NODE.decorators) if type(node) is NODE else node.decorators:
             decorated.append(node)
-    return silent, empty, decorated
+    return absent, empty, decorated
 
 
 def tensors_in(lists):
-    """Return what `onnxtext.ast.visit.tensors_in` returns."""
+    """Return the same as `onnxtext.ast.visit.tensors_in`."""
     cdef dict found = {}
     for attributes in lists:
         for attribute in attributes:
@@ -235,7 +235,7 @@ cdef bint have_metadata(list values) except -1:
 
 
 def large_values(values, Py_ssize_t most):
-    """Return what `onnxtext.ast.visit.large_values` returns."""
+    """Return the same as `onnxtext.ast.visit.large_values`."""
     cdef list result = []
     for value in values:
         data = data_of(value)

@@ -122,7 +122,7 @@ cdef class Text(Growing):
     cdef bint _plain(self, text, bint anywhere) except -1:
         """Add a printable ASCII name, quoted if necessary; return False for others.
 
-        `anywhere` tells whether special words are valid without quotes.
+        `anywhere`: whether special words are valid without quotes.
         """
         cdef const char* data
         cdef Py_ssize_t size, index

@@ -97,7 +97,7 @@ cdef class Schema:
         """Return how a model encodes each message type: (packed, unpacked, order, split) by name.
 
         `packed` and `unpacked` are the field numbers of lists, `order` maps a field number to those
-        that occur directly before it, and `split` tells whether a field recurs after another one.
+        that occur directly before it, and `split` is whether a field recurs after another one.
         `order` is empty if all fields are in ascending order.
         """
         cdef const unsigned char[::1] buffer = data
