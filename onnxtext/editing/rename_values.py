@@ -78,7 +78,7 @@ def _contains(scope: Scope, owner: Scope) -> bool:
 def _rename_label(model: Model, old: str, new: str, kind: str, others: Sequence[str]) -> None:
     """Give all nodes with the label `old` the label `new`.
 
-    If no node has the label `old`, raise an error: its message says that no `kind` is called `old`,
+    If no node has the label `old`, raise an error: its message is that no `kind` is called `old`,
     and its help suggests labels and the names in `others`. Also reject a label `new` that a node
     already has.
     """

@@ -141,7 +141,7 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
 
     Raises:
         OnnxTextError: git fails or cannot run this Python, or the attributes cannot be read or are
-            damaged. Nothing is changed; if changes cannot be undone, the message says so.
+            damaged. Nothing is changed; if changes cannot be undone, the message states it.
         OSError: the attributes cannot be written; nothing is changed.
     """
     before = find_installed(scope)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Query and configure a repository by running git.
 
-Functions that run git raise the errors of `run_git`, unless their docstrings say otherwise.
+Functions that run git raise the errors of `run_git`, unless their docstrings list others.
 """
 
 from __future__ import annotations

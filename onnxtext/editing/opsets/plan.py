@@ -142,7 +142,7 @@ def plan_conversion(
 
 
 def check_version(domain: str, version: int) -> None:
-    """Check that the installed onnx knows a version of an operator set.
+    """Check that the installed onnx has a version of an operator set.
 
     Raises:
         OnnxTextError: the version or domain is unknown.

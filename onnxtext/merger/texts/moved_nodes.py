@@ -59,7 +59,7 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     new node could be the edited node of the base.
 
     Returns:
-        Maps the index of each moved node in the side to its index in the base.
+        A map from the index of each moved node in the side to its index in the base.
     """
     makers = _makers(side, rules.outputs)
     if not makers or not base.indices:
@@ -78,7 +78,7 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
     the same operator.
 
     Returns:
-        Maps the index of each matched new node to the index of the replaced node.
+        A map from the index of each matched new node to the index of the replaced node.
     """
     makers = _makers(side, rules.outputs)
     pairs: dict[int, int] = {}

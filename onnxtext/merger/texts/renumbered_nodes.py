@@ -44,8 +44,8 @@ def pair_renumbered(
     (`guessed`) counts as an edit.
 
     Returns:
-        Maps the index of each matched node of the side to its index in the base. Only regions with
-        better matches are included.
+        A map from the index of each matched node of the side to its index in the base. Only regions
+        with better matches are included.
     """
     found: dict[int, int] = {}
     for region in _regions(base, side, partners, rules):
