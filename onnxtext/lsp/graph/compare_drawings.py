@@ -33,8 +33,8 @@ _BEFORE = " (before)"
 class Changes:
     """The differences between two versions, for a drawing of the new version.
 
-    `makers` and `users` identify a value by (number of its graph or function, name). The name of a
-    removed node's output has the suffix ` (before)`.
+    `producers` and `users` identify a value by (number of its graph or function, name). The name of
+    a removed node's output has the suffix ` (before)`.
 
     Attributes:
         label: the name of the old version.
@@ -42,7 +42,7 @@ class Changes:
         notes: descriptions of the fields that differ, by the id of the node.
         removed: (index, id, group path) of each removed node, by the number of its graph. The index
             counts the inputs of the old graph, then its nodes.
-        makers: for each value that a removed node computed, the id of the node.
+        producers: for each value that a removed node computed, the id of the node.
         users: (value, id of the user) for each use of a value by a removed node, and for each use
             of a removed node's output.
         items: the removed nodes in the format for the client, by id.
@@ -52,7 +52,7 @@ class Changes:
     status: dict[str, str] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
     removed: dict[int, list[tuple[int, str, Path]]] = field(default_factory=dict)
-    makers: dict[Key, str] = field(default_factory=dict)
+    producers: dict[Key, str] = field(default_factory=dict)
     users: list[tuple[Key, str]] = field(default_factory=list)
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -188,7 +188,7 @@ class _Removed:
     def __init__(
         self, old: Drawing, new: Drawing, changes: Changes, removed: set[str], names: dict[str, str]
     ) -> None:
-        self._old, self._new, self._made = old, new, changes
+        self._old, self._new, self._changes = old, new, changes
         self._removed, self._names = removed, names
         self._numbers: dict[int, int] = {}
 
@@ -215,12 +215,12 @@ class _Removed:
             if f"g{before}n{place}" in self._removed
             and self._old.chain(f"g{before}n{place}") is not None
         }
-        makers = {name: index for index in removed for name in scope.nodes[index].outputs if name}
-        changes = self._made
+        producers = {name: at for at in removed for name in scope.nodes[at].outputs if name}
+        changes = self._changes
         for place, node in enumerate(scope.nodes):
             identity = removed.get(place) or self._counterpart(other, scope_number, node.outputs)
             for name in dict.fromkeys(node.inputs):
-                if name in makers:
+                if name in producers:
                     if identity is not None:
                         changes.users.append(((scope_number, name + _BEFORE), identity))
                 elif place in removed and name:
@@ -230,12 +230,12 @@ class _Removed:
                         ((self._new.index.number(owner), new_name), removed[place])
                     )
         for index, value in enumerate(scope.outputs):
-            if value.name in makers and index < len(other.outputs):
+            if value.name in producers and index < len(other.outputs):
                 changes.users.append(
                     ((scope_number, value.name + _BEFORE), f"g{scope_number}o{index}")
                 )
-        for name, place in makers.items():
-            changes.makers[scope_number, name + _BEFORE] = removed[place]
+        for name, place in producers.items():
+            changes.producers[scope_number, name + _BEFORE] = removed[place]
         for place, identity in removed.items():
             old_id = f"g{before}n{place}"
             changes.status[identity] = "removed"
@@ -252,7 +252,7 @@ class _Removed:
         name = next(filter(None, outputs), "")
         index = scope.position.get(self._names.get(name, name), -1)
         identity = f"g{scope_number}n{index}"
-        return None if index < 0 or self._made.status.get(identity) == "added" else identity
+        return None if index < 0 or self._changes.status.get(identity) == "added" else identity
 
     def _path(self, identity: str, scope_number: int) -> Path:
         """Return the group path of the old node `identity` in the old graph `scope_number`."""

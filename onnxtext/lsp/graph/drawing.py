@@ -57,16 +57,16 @@ class Drawing:
         self.trees: list[ModuleGroup] = []
         self._chains: dict[str, tuple[str, ...]] = {}  # for each id, the groups and nodes around it
         self._users: dict[Key, list[str]] = {}  # the ids of the nodes that use a value
-        self._makers: dict[Key, str] = {}  # the id of the node or input that defines a value
+        self._producers: dict[Key, str] = {}  # the id of the node or input that defines a value
         self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
         self._initializers: dict[Key, ValueInfo] = {}
         self._constants: dict[Key, int] = {}  # index of a constant's node; GIVEN for an initializer
         for scope in self.index.scopes:
-            self._find_makers(scope)
+            self._find_producers(scope)
         for scope in self.index.scopes:
             self._find_users(scope)
         if changes is not None:
-            self._makers |= changes.makers
+            self._producers |= changes.producers
             for key, user in changes.users:
                 self._users.setdefault(key, []).append(user)
         for scope in self.index.scopes:
@@ -74,14 +74,14 @@ class Drawing:
 
     # ---- Values -------------------------------------------------------------------------------
 
-    def _find_makers(self, scope: Scope) -> None:
+    def _find_producers(self, scope: Scope) -> None:
         """Record which node or input defines each value of a graph, and which values are constants.
 
         Constants are initializers, and outputs of `Constant` nodes that the graph does not return.
         """
         number = self.index.number(scope)
         for index, value in enumerate(scope.inputs):
-            self._makers.setdefault((number, value.name), f"g{number}i{index}")
+            self._producers.setdefault((number, value.name), f"g{number}i{index}")
         for value in scope.initializers:
             self._constants[number, value.name] = GIVEN
             self._initializers.setdefault((number, value.name), value)
@@ -90,7 +90,7 @@ class Drawing:
             constant = node.op_type == "Constant" and not node.inputs
             for name in node.outputs:
                 if name and scope.position.get(name) == index:
-                    self._makers[number, name] = f"g{number}n{index}"
+                    self._producers[number, name] = f"g{number}n{index}"
                     if constant and name not in outputs:
                         self._constants[number, name] = index
 
@@ -324,7 +324,7 @@ class Drawing:
                     if node_index != GIVEN:
                         constant = owner.nodes[node_index]
                     stub = input_stub(self.document, scope, index, slot, owner, constant)
-                    source = None if key in self._constants else self._makers.get(key)
+                    source = None if key in self._constants else self._producers.get(key)
                     definition = self._places.definition(owner, name)
                     stubs.append({**stub, "from": source, "at": definition})
         return {
@@ -385,16 +385,16 @@ class Drawing:
                         ends[outer][field].append([value, inner])
 
     def _connections(self) -> Iterator[tuple[Key, str, str]]:
-        """Yield (value, id of its maker, id of a user) for each use that may need an edge."""
+        """Yield (value, id of its producer, id of a user) for each use that may need an edge."""
         for key, users in self._users.items():
-            maker = self._makers.get(key)
-            if maker is not None and not self._is_stub(key):
+            producer = self._producers.get(key)
+            if producer is not None and not self._is_stub(key):
                 for user in users:
-                    if user != maker:
-                        yield key, maker, user
+                    if user != producer:
+                        yield key, producer, user
         for scope in self.index.scopes:
             for index, value in enumerate(scope.outputs):
                 key = self.index.number(self.index.resolve(scope, value.name)), value.name
-                maker = self._makers.get(key)
-                if maker is not None:
-                    yield key, maker, f"g{self.index.number(scope)}o{index}"
+                producer = self._producers.get(key)
+                if producer is not None:
+                    yield key, producer, f"g{self.index.number(scope)}o{index}"
