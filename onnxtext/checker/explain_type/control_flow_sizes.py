@@ -57,7 +57,7 @@ def explain_body_input(
     return [(outer, name, step.part)]
 
 
-def made_by_bodies(
+def explain_body_output(
     step: ExplanationStep, node: Node, output: int, children: Sequence[Scope]
 ) -> list[Wanted]:
     """Explain a size of a node's output by the graphs in the node's attributes (its bodies).

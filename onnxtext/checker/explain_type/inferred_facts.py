@@ -35,7 +35,7 @@ class InferredView(Protocol):
     def value(self, name: str) -> SmallTensor | None:
         """Return the elements of a small tensor; None if inference does not find them."""
 
-    def made(self, node: Node) -> Types | None:
+    def computed_types(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs, before merging with declared types.
 
         Return None if the types were not recorded.
@@ -88,9 +88,9 @@ class RecordedView:
         """Return the elements of a small tensor; None if they are unknown or too many."""
         return self.facts.value(name)
 
-    def made(self, node: Node) -> Types | None:
+    def computed_types(self, node: Node) -> Types | None:
         """Return the computed types of a node's outputs; None if they were not recorded."""
-        return self.facts.made.get(id(node))
+        return self.facts.computed_types.get(id(node))
 
     def _view(self, facts: ShapeEnvironment | None) -> RecordedView | None:
         return None if facts is None else RecordedView(self.recorded, facts)

@@ -17,7 +17,7 @@ from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.explain_type.control_flow_sizes import explain_body_input, made_by_bodies
+from onnxtext.checker.explain_type.control_flow_sizes import explain_body_input, explain_body_output
 from onnxtext.checker.explain_type.determining_sizes import (
     RANK,
     Influence,
@@ -186,7 +186,7 @@ class SizeExplainer:
         step.place = Place(node, ("outputs", output))
         operator = quote(node.op_type)
         declared = _declaration(scope, node, output) if step.part.kind != "element" else None
-        inferred = step.view.made(node)
+        inferred = step.view.computed_types(node)
         type = inferred[output] if inferred is not None and output < len(inferred) else None
         confirmed = target is not None if inferred is None else part_of(type, step.part) is not None
         if step.size is not None and declared is not None and not confirmed:
@@ -206,7 +206,7 @@ class SizeExplainer:
             return self._call(step, node, output)
         children = scope.children.get(position)
         if children and not plain_domain(node.domain):
-            return made_by_bodies(step, node, output, children)
+            return explain_body_output(step, node, output, children)
         return self._operator(step, node, output, target, declared)
 
     def _call(self, step: ExplanationStep, node: Node, output: int) -> list[Wanted]:
@@ -237,7 +237,7 @@ class SizeExplainer:
             return needs
         if (
             declared is not None
-            and step.view.made(node) is None
+            and step.view.computed_types(node) is None
             and part_of(declared[0], step.part) is not None
             and infer_size(facts, output, step.part) is None
         ):

@@ -88,8 +88,8 @@ class ShapeEnvironment(ValueEnvironment[Type]):
         places: maps the name of a value to the place in the model that determines its type: a
             declaration or the output of a node.
         parameters: in a function body, the attributes of the call, by name.
-        made: maps `id(node)` to the computed types of the node's outputs, before they are merged
-            with declared types.
+        computed_types: maps `id(node)` to the computed types of the node's outputs, before they
+            are merged with declared types.
         calls: maps `id(node)` of function calls to the environments of the called bodies.
     """
 
@@ -97,7 +97,7 @@ class ShapeEnvironment(ValueEnvironment[Type]):
     constants: dict[str, Constant] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     parameters: Mapping[str, Attribute] = field(default_factory=dict)
-    made: dict[int, Types] = field(default_factory=dict)
+    computed_types: dict[int, Types] = field(default_factory=dict)
     calls: dict[int, ShapeEnvironment] = field(default_factory=dict)
 
     def constant(self, name: str) -> Constant | None:

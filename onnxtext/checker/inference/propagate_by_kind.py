@@ -95,7 +95,7 @@ class KindPropagation:
         self._values: dict[str, SmallTensor] = {}
         self._constants: dict[str, Tensor] = {}
         self._nested: dict[int, dict[str, Type]] = {}
-        self._made: dict[tuple[object, ...], tuple[Facts, SmallTensors]] = {}
+        self._results: dict[tuple[object, ...], tuple[Facts, SmallTensors]] = {}
         self._reads: dict[int, InputUse] = {}
         self._fitting: set[tuple[int, int]] = set()
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
@@ -233,11 +233,11 @@ class KindPropagation:
             if reads.constants is not None:
                 read = tuple(map(self._constants.get, node.inputs[reads.constants :]))
             key += (*map(id, passed), *map(id, read))
-        cached = self._made.get(key)
+        cached = self._results.get(key)
         if cached is None:
             self._check_count(visited)
             found, values = self._new(node, target, key[2], typed, passed, read)
-            cached = self._made[key] = found, values if any(values) else ()
+            cached = self._results[key] = found, values if any(values) else ()
         return cached
 
     def _check_count(self, visited: int) -> None:
@@ -257,10 +257,10 @@ class KindPropagation:
             key = self._key(
                 node, target, {"": None}, typed, self._parameters, MAX_COMPARED_INTEGERS
             )
-        result = self._made.get(key)
+        result = self._results.get(key)
         if result is None:
             self._check_count(self._seen)
-            result = self._made[key] = self._new(node, target, (), typed, (), ())
+            result = self._results[key] = self._new(node, target, (), typed, (), ())
         self._constants |= {name: constant for name in node.outputs if name}
         if constant is LARGE:
             return result

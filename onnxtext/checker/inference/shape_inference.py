@@ -127,7 +127,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         resolved = self._targets[id(scope)]
         for index, node in enumerate(scope.nodes):
             output_types, elements = self._node(scope, index, node, resolved[index], environment)
-            environment.made[id(node)] = output_types
+            environment.computed_types[id(node)] = output_types
             for name, computed in zip(node.outputs, elements, strict=False):
                 if name and computed is not None:
                     environment.values.setdefault(name, computed)

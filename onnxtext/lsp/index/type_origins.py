@@ -75,7 +75,7 @@ class EditorView:
             result = stored_value(initial.type, initial.data)
         return result
 
-    def made(self, node: Node) -> Types | None:
+    def computed_types(self, node: Node) -> Types | None:
         """Return None: the checker does not send the computed types of nodes."""
         return None
 
