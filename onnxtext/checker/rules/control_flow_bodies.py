@@ -66,7 +66,7 @@ def _body(node: Node, signature: Signature, body: Scope, ir_version: int) -> Ite
 
 
 def _untyped_condition(node: Node, body: Scope) -> Iterator[Finding]:
-    """Find an untyped condition in the body of a `Loop` that gets no condition with a type."""
+    """Find a `Loop` that omits its condition, and whose body declares the condition untyped."""
     if any(node.inputs[1:2]) or len(body.inputs) < 2:
         return
     condition = body.inputs[1]

@@ -96,9 +96,9 @@ class DocumentVersion:
         return "parsed" in vars(self)
 
     def advance(self, *, with_index: bool) -> bool:
-        """Compute the syntax tree, or else the index; return False if nothing is left.
+        """Compute the syntax tree or, if there is one, the index; return False if both are there.
 
-        Without `with_index`, only the syntax tree is computed.
+        Without `with_index`, compute only the syntax tree.
         """
         for name in ("parsed", "index") if with_index else ("parsed",):
             if name not in vars(self):

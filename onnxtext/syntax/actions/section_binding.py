@@ -60,7 +60,7 @@ class _Names:
 
     @cached_property
     def values(self) -> dict[str, ValueInfo]:
-        """The values by name; an input wins over an output, an output over a `declared` value."""
+        """The values by name; inputs take precedence over outputs, outputs over `declared`."""
         inputs = {value.name: value for value in reversed(self.owner.inputs)}
         return {**self.declared, **self.outputs, **inputs}
 

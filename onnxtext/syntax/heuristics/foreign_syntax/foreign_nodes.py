@@ -143,5 +143,6 @@ def unnamed_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = context.lexer.tokens(context.text, context.at, context.at + _MAX_BLOCK)
     end = closing_index(tokens)
     if end is not None and tokens[end + 1 : end + 2] == ["=>"]:
-        edits, help = (Edit(Span(token.at, token.at), "g "),), "name it, such as `g`"
-        yield Diagnosis("syntax-error", "the name of the graph is missing", token.span, edits, help)
+        edits, title = (Edit(Span(token.at, token.at), "g "),), "name it, such as `g`"
+        message = "the name of the graph is missing"
+        yield Diagnosis("syntax-error", message, token.span, edits, title)
