@@ -33,7 +33,7 @@ def run(*arguments: str | Path) -> str:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with results."""
+    """A JSON file with the results of a quick run."""
     path = tmp_path_factory.mktemp("benchmarks") / "results.json"
     shown = run("--quick", "--only", "transformer-2k", "--json", path)
     assert "transformer-2k" in shown

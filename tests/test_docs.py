@@ -154,7 +154,7 @@ def test_the_commands_for_contributors_run(shell: tuple[Path, dict[str, str]], n
     copy, _ = shell
     if not (copy / ".git").exists():
         execute("git init -q . && git add -A .", *shell)
-    # `.ci/run` builds the site too: `dev.py release` calls the same function.
+    # `.ci/run` also builds the site: it runs `dev.py release`, which calls the same function.
     block = blocks("CONTRIBUTING.md", "sh")[number].replace(SITE, "")
     # `tests/test_benchmarks.py` measures with these options.
     block = block.replace("dev.py bench ", "dev.py bench --list ")

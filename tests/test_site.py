@@ -88,7 +88,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 @pytest.mark.thorough
 def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
-    """No font, picture or other style: those in style sheets, and those in pages."""
+    """Style sheets and styles in pages load no font, picture or style from other hosts."""
     styles = {path: path.read_text("utf-8") for path in site.rglob("*.css")}
     assert styles
     for path in site.rglob("*.html"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What onnx.checker rejects in a tensor is an error wherever the tensor is."""
+"""Tensors that onnx.checker rejects are errors in every place that can hold a tensor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ BROKEN = {
         "external-location-missing",
     ),
 }
-"""The fields to add, after `!` in place of the right data, and the code of the finding."""
+"""Maps a case to the fields to add to a valid tensor, and the code of the finding.
+
+A leading `!` removes the valid data first.
+"""
 PLACES = ("initializer", "value", "tensors", "sparse values", "sparse indices", "sparse list")
 
 

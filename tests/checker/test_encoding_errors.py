@@ -166,7 +166,7 @@ def sweep(count: int, seed: int) -> int:
 
 def test_check_finds_what_to_binary_rejects() -> None:
     number, seed = draws(500), fresh_seed()
-    # About one of 25 is rejected; the later sweeps are for seeds whose first texts are all valid.
+    # About one of 25 texts is rejected. If the first sweep rejects none, up to four more follow.
     assert any(sweep(number, seed + part) for part in range(5))
 
 

@@ -36,7 +36,10 @@ def test_errors_are_found_with_an_implied_operator_set() -> None:
 
 
 def nested(kind: str, ir_version: int) -> str:
-    """A graph in an `If` that defines `t` again."""
+    """Return a model whose `Loop` body defines the outer value `t` again.
+
+    `kind` is the kind of the inner `t`: `input`, `initializer` or `node`; `none` for no inner `t`.
+    """
     given = "float[4] t" if kind == "input" else ""
     values = " <float[4] t = {1, 2, 3, 4}>" if kind == "initializer" else ""
     node = "t = Relu (x)\n" if kind == "node" else ""

@@ -479,7 +479,8 @@ def test_checking_takes_linear_time() -> None:
 def test_many_findings_of_any_kind_take_linear_time() -> None:
     """The time for a finding does not grow with the model.
 
-    Four times as many take four times as long, and something for caches; a quadratic step, sixteen.
+    Four times as many findings take four times as long, and with a quadratic step sixteen times.
+    The limit is 9 times, because caches fill up.
     """
     taken: dict[str, list[float]] = {}
     for count in (500, 2_000):

@@ -189,7 +189,7 @@ def errors(text: str) -> list[str]:
 
 
 def sweep(wanted: int, part: int = 0) -> Counter[str]:
-    """Check random damage. `ONNXTEXT_SEED` of a failure repeats it: the seed is that of the try."""
+    """Check random damage; an error names the `ONNXTEXT_SEED` that repeats the failing case."""
     seed = fresh_seed() + part * wanted
     counts: Counter[str] = Counter()
     for index in range(seed, seed + wanted):
@@ -204,7 +204,8 @@ def sweep(wanted: int, part: int = 0) -> Counter[str]:
 
 def test_random_damage_is_repaired_and_values_stay() -> None:
     number = draws(60)
-    # About one of five becomes as intended; the later sweeps are for seeds that begin without any.
+    # The fix restores the values in about one of five cases. If the first sweep has no such case,
+    # up to three more follow.
     assert any(sweep(number, part)["as intended"] for part in range(4))
 
 

@@ -300,7 +300,7 @@ SHARED_LINES = [
     ("{ # first\n  y = Relu (a)\n  a = Neg (x) }  # end",
      "{ # first\n  a = Neg (x)\n  y = Relu (a) }  # end"),
     ("{ y = Relu (\n  a\n) a = Neg (x)\n}", "{ a = Neg (x) y = Relu (\n  a\n)\n}"),
-    # In front of the brace or of the other node, the comment would comment it out.
+    # A comment that moves before the brace or the other node would comment it out.
     ("{ y = Relu (a) # comment\n  a = Neg (x) }", None),
     ("{ y = Relu (a)\n  # comment\n  a = Neg (x) }", None),
 ]  # fmt: skip

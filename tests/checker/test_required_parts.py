@@ -201,7 +201,8 @@ def test_incomplete_shardings_are_found(what: str) -> None:
     for source in (data, onnxtext.from_binary(data)):
         found = {item.code for item in errors(onnxtext.check(source))}
         assert code in found
-        assert found <= {code, "device-config-unknown"}  # of a configuration without a name
+        # Nodes cannot refer to a configuration without a name.
+        assert found <= {code, "device-config-unknown"}
 
 
 @pytest.mark.parametrize("count", [0, -1])

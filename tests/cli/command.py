@@ -233,7 +233,7 @@ def _read(stream: int) -> bytes:
         return file.read()
 
 
-# Root may do everything, even in CI: without capabilities it is a user like any other.
+# Root, also in CI, ignores the permissions of files unless it drops its capabilities.
 WITHOUT_PRIVILEGES = """\
 import ctypes
 header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()

@@ -260,7 +260,7 @@ def test_options_override_settings(files: Path) -> None:
 
 
 def test_infer_writes_inferred_types(files: Path) -> None:
-    """`--infer` writes texts and binary models, but none with errors, and no file unasked."""
+    """`--infer` writes texts and binary models without errors; it replaces files only with `-f`."""
     text = GOOD.replace("  y = Relu (x)", "  a = Neg (x) # kept\n  y = Relu (a)")
     (files / "two.onnxtxt").write_text(text)
     wanted = text.replace("a =", "float[2] a =")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tab key in bash, zsh and fish."""
+"""Completion of commands in bash, zsh and fish."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ def test_zsh_completes_lines(place: Path) -> None:
     shell = [needs("zsh"), "-f", "-i"]
     setup = "bindkey -e; autoload -U compinit; compinit -u -D; source <(onnxtext completion zsh)\r"
     wanted = {**LINES, "onnxtext to-binary o": "onnxtext to-binary other.txt", **drawn_lines()}
-    # The key after a completed directory removes its slash.
+    # zsh removes the slash of a completed directory at the next key.
     shown = [line.removesuffix("/") for line in wanted.values()]
     assert typed(shell, setup, list(wanted), place) == shown
 

@@ -432,7 +432,7 @@ THOROUGH = (
     *("from-binary", "check --infer", "fmt of stdin", "view", "run", "diff", "weights list"),
     *("git clean", "explain", "help", "wrong usage"),
 )
-"""One command of each kind: of those that import other packages, read streams, start processes."""
+"""Commands of each kind: they import other packages, read streams or start processes."""
 
 
 def mark_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
@@ -446,7 +446,7 @@ def mark_of(name: str) -> tuple[pytest.MarkDecorator, ...]:
     [
         pytest.param(name, marks=mark_of(name))
         for name in COMMANDS
-        if name not in ("lsp", "git filter-process")  # protocols
+        if name not in ("lsp", "git filter-process")  # these serve protocols
     ],
 )
 def test_a_forked_process_does_what_a_new_one_does(name: str, place: Path) -> None:

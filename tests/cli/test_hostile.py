@@ -22,7 +22,7 @@ MAX_SECONDS = 4.0
 
 BODY = "g () => () {"
 
-# Frame, repeated unit, slowest verb, and expected message.
+# Frame, repeated unit, slowest verb, and expected code.
 SHAPES = {
     "commas": ("%s", "a,", "check", "syntax-error"),
     "header": ("<%s", "k:1, ", "check", "syntax-error"),
@@ -47,13 +47,13 @@ def timed(*arguments: str | Path) -> tuple[Result, float]:
 
 @pytest.mark.parametrize("shape", sampled(SHAPES, 3))
 def test_a_hostile_megabyte_is_rejected_in_time(shape: str, tmp_path: Path) -> None:
-    frame, unit, verb, told = SHAPES[shape]
+    frame, unit, verb, code = SHAPES[shape]
     file = tmp_path / "m.onnxtxt"
     file.write_text(frame % (unit * (SIZE // len(unit))))
     output = ("-o", str(tmp_path / "m.onnx")) if verb == "to-binary" else ()
     done, seconds = timed(verb, *output, file)
     assert done.status == 1, done.err
-    assert told in done.err + done.out.decode()
+    assert code in done.err + done.out.decode()
     assert seconds < MAX_SECONDS
     assert not (tmp_path / "m.onnx").exists()
 

@@ -82,7 +82,7 @@ def assert_reads_once(act: Callable[[], object], limit: int, excess: float) -> N
     assert files.before_mapping is None
     act()  # import modules
     counts, peaks = [], []
-    for _ in range(3):  # the smallest counts: the whole process is measured
+    for _ in range(3):  # take the least: other reads of the process count, too
         before = bytes_read()
         tracemalloc.start()
         try:

@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> Path:
     """A directory with texts and a binary model."""
     (tmp_path / "m.onnxtxt").write_text(TEXT)
     (tmp_path / "m.onnx").write_bytes(onnxtext.to_binary(TEXT))
-    (tmp_path / "told.onnxtxt").write_text(
+    (tmp_path / "obstacle.onnxtxt").write_text(
         TEXT.replace("Relu( x )", "ArgMax <select_last_index = 1> (x)")
         .replace("float[1, 2, 3] y", "int64[1, 1, 3] y")
         .replace("[11]", "[12]")
@@ -75,18 +75,18 @@ def test_converted_models_are_written_with_types(files: Path) -> None:
 
 def test_obstacles_are_errors(files: Path) -> None:
     words = ["--target-opset", "11", "-o", "new.onnxtxt", "--output-format", "concise"]
-    done = run("check", "told.onnxtxt", *words, cwd=files)
+    done = run("check", "obstacle.onnxtxt", *words, cwd=files)
     assert done.status == 1
-    assert "told.onnxtxt:4:7: error: this `ArgMax` of opset 12 cannot be converted" in done.err
+    assert "obstacle.onnxtxt:4:7: error: this `ArgMax` of opset 12 cannot be converted" in done.err
     assert not (files / "new.onnxtxt").exists()
-    before = (files / "told.onnxtxt").read_text()
-    done = run("edit", "told.onnxtxt", "set-opset", "11", cwd=files)
+    before = (files / "obstacle.onnxtxt").read_text()
+    done = run("edit", "obstacle.onnxtxt", "set-opset", "11", cwd=files)
     assert done.status == 1
     assert "[opset-conversion]" in done.err
-    assert "told.onnxtxt:4:7" in done.err
-    assert (files / "told.onnxtxt").read_text() == before
-    done = run("edit", "told.onnxtxt", "set-opset", "11", "--no-convert", cwd=files)
-    assert (files / "told.onnxtxt").read_text() == before.replace("[12]", "[11]")
+    assert "obstacle.onnxtxt:4:7" in done.err
+    assert (files / "obstacle.onnxtxt").read_text() == before
+    done = run("edit", "obstacle.onnxtxt", "set-opset", "11", "--no-convert", cwd=files)
+    assert (files / "obstacle.onnxtxt").read_text() == before.replace("[12]", "[11]")
     assert done.status == 1  # invalid afterwards
 
 

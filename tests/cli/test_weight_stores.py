@@ -190,7 +190,7 @@ def test_a_merge_notes_weights_in_other_directories(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "ours" / "m.weights", tmp_path / "out" / "m.weights")
     result = run("merge", *versions, "-f", "-o", merged)
     assert (result.status, result.err) == (0, "")
-    assert run("merge", *versions).err == ""  # standard output: looks where ours is
+    assert run("merge", *versions).err == ""  # standard output stands for OURS
 
 
 @pytest.mark.parametrize("name", ["../w", "/tmp/w", "a/../../w", "", "link/w"])
@@ -337,7 +337,7 @@ def test_check_reads_the_blobs(tmp_path: Path) -> None:
     assert "weights-missing" in result.err + result.out.decode()
 
 
-# ---- Killed, and a full disk -------------------------------------------------------------------
+# ---- Killed processes and full disks -----------------------------------------------------------
 
 
 def test_a_killed_conversion_leaves_the_old_text(tmp_path: Path) -> None:
@@ -417,7 +417,7 @@ def test_a_full_disk_leaves_no_empty_store(tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_the_old_text(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
-    binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last is too large
+    binary.write_bytes(model(2, 50_000) + model(1, 500_000)[2:])  # the last tensor does not fit
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
     text.write_text("before")
     result = run("from-binary", binary, "--force", "--weights", "store", before=full)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models with one line of a test."""
+"""Models around the lines that a test checks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact messages for common mistakes.
 
-Run `python3 dev.py bless tests/diagnostics` to write the golden files anew; read the
-difference before it is committed.
+Run `python3 dev.py bless tests/diagnostics` to rewrite the golden files; read the difference before
+you commit it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Codes about files: the commands on their pages run, and their output equals the golden files.
 
-`python3 dev.py bless tests/diagnostics` writes the golden files anew.
+`python3 dev.py bless tests/diagnostics` rewrites the golden files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`docs/diff.md`, and its part of `docs/commands.md`, show what the commands print.
 
-Run `python3 dev.py bless tests/differ/test_docs.py` to write anew what `docs/diff.md`
-shows; read the difference before it is committed.
+Run `python3 dev.py bless tests/differ/test_docs.py` to rewrite the outputs in `docs/diff.md`; read
+the difference before you commit it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large models: ten differences of 20,000 nodes, and tensors of a repeated element."""
+"""Large models: ten differences in 20,000 nodes, and tensors of a repeated element."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendered diffs of `golden/old.onnxtxt` and `golden/new.onnxtxt` in all formats.
 
-Run `python3 dev.py bless tests/differ/test_render.py` to write the golden files anew;
-read the difference before it is committed.
+Run `python3 dev.py bless tests/differ/test_render.py` to rewrite the golden files; read the
+difference before you commit it.
 """
 
 from __future__ import annotations

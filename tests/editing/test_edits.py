@@ -572,7 +572,7 @@ def test_removed_values_leave_nothing_behind() -> None:
     model.graph.quantization_annotation.add(tensor_name="e")
     result = edited(editing.remove, onnxtext.dumps(model), node="drop")
     assert not onnxtext.loads(result).graph.quantization_annotation
-    # The output declares its type; the type of the node that now defines it would contradict it.
+    # The node that now defines the output `y` loses its type, which contradicts the type of `y`.
     result = edited(editing.remove, TEXT.replace("s = Sum", "float[7] s = Sum"), node="y")
     assert "\n  y = Sum (e, d)\n" in result
 

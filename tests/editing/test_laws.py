@@ -92,7 +92,7 @@ def commented(text: str, draw: random.Random) -> str:
 
 
 def drawn(draw: random.Random, tree: ast.Model) -> tuple[str, Options]:
-    """Return an edit of something in a tree, which may be impossible."""
+    """Return a random edit of a tree, which may be impossible."""
     scopes = [scope for scope in ast.walk_graphs(tree) if scope.nodes] or [tree.graph]
     scope = draw.choice([tree.graph, draw.choice(scopes)])
     values = list(defined_names(scope)) or ["none"]
@@ -188,7 +188,7 @@ UNTOUCHED: dict[str, Callable[[ModelProto, Options], None]] = {
     "replace_weight": without_weight,
     "strip": stripped,
 }
-"""Removes from a model what an edit may change."""
+"""For each edit: clears the fields of a model that the edit may change."""
 
 
 def assert_laws(text: str, data: bytes, verb: str, options: Options) -> None:

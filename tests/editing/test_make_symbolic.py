@@ -263,7 +263,7 @@ def judge(data: bytes, pick: random.Random | None = None) -> str:
     try:
         before = session(data).run(None, given)
     except Exception:
-        return "skipped"  # the inputs do not suit it
+        return "skipped"  # the model rejects the random inputs
     made, _, against = symbolic(data, *dims, fix=True, symbol="drawn")
     if against:
         return "against"

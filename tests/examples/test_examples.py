@@ -75,8 +75,8 @@ IRIS = f32(
 
 
 def classifier() -> list[Case]:
-    # Evidence by hand: short is 2.45 - 1.4; long is 6.0 - 4.95 or 5.1 - 4.95; wide is what the
-    # width has over 1.75. Times 6, 10 and 20; versicolor always has 1.5.
+    # The hidden units: short = 2.45 - length (1.4), long = length (6.0, 5.1) - 4.95, and
+    # wide = width (2.5, 1.8) - 1.75. Their weights are 6, 10 and 20; the bias is 1.5.
     logits = np.array(
         [
             [6 * 1.05, 1.5, 0],
@@ -97,8 +97,8 @@ def convnet() -> list[Case]:
     horizontal[:4] = 1  # bright above, dark below
     flat = np.full((8, 8), 0.7)
     image = np.stack([vertical, horizontal, flat])[:, None].astype(np.float32)
-    # At the edge Sobel answers 1 + 2 + 1 = 4, in the two middle ones of six columns (or rows). Both
-    # lie in the middle one of three tiles: the mean is 4/3, times the dense layer's 3 is 4.
+    # The convolution gives 1 + 2 + 1 = 4 in the two middle columns (or rows) of six. After pooling,
+    # the middle one of three columns is 4, so the mean is 4/3. The dense layer multiplies it by 3.
     logits = np.array([[4, -4, 1], [-4, 4, 1], [0, 0, 1]])
     return [Case({"image": image}, {"direction": softmax(logits)})]
 
@@ -107,7 +107,7 @@ def attention() -> list[Case]:
     keys = np.eye(3)
     values = np.array([[10.0, 1.0], [20.0, 2.0], [60.0, 6.0]])
     queries = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-    # A key that fits scores 1, any other 0: e against two ones.
+    # The score of the equal key is 1, the others are 0: the softmax weights are e : 1 : 1.
     e = np.e
     blended = np.array([[10 + 20 * e + 60, 1 + 2 * e + 6], [10 * e + 20 + 60, e + 2 + 6]])
     inputs = {"queries": queries, "keys": keys, "values": values}
@@ -169,10 +169,11 @@ def spam_case(verdict: str, **words: int) -> Case:
 
 
 def decision_trees() -> list[Case]:
-    # Flower 71 is 4.8 long and 1.8 wide: the first tree takes it for a virginica, and is outvoted.
+    # The petals of flower 71 are 4.8 cm long and 1.8 cm wide: tree 0 votes for virginica, trees 1
+    # and 2 for versicolor.
     votes = f32([3, 0, 0], [0, 3, 0], [0, 0, 3], [0, 2, 1], [0, 0, 3])
     species = text("setosa", "versicolor", "virginica", "versicolor", "virginica")
-    # Two flowers of no known kind: a longish narrow petal, and a short wide one.
+    # Two invented flowers: one with long, narrow petals, one with short, wide petals.
     odd = f32([5.0, 3.0, 2.6, 0.5], [5.0, 3.0, 2.0, 1.0])
     odd_outputs = {"species": text("versicolor", "setosa"), "votes": f32([1, 2, 0], [2, 1, 0])}
     return [
@@ -201,7 +202,7 @@ def weighted_mean() -> list[Case]:
 
 
 def smoothing() -> list[Case]:
-    # From 8: a quarter of the way to 4 is 7, to 11 is 8, to 0 is 6, to 6 stays.
+    # From 8, each level moves a quarter of the way to the next sample.
     outputs = {
         "smoothed": f32(7, 8, 6, 6),
         "last_level": scalar(6),
@@ -251,7 +252,7 @@ CASES: dict[str, list[Case]] = {
         sentiment_case("The plot is NOT very good", -1, "unhappy"),
         sentiment_case("this is not a good film", -1, "unhappy"),
         sentiment_case("not the bad", 1, "happy"),
-        sentiment_case("not so good", 1, "happy"),  # not a pair: no filler word, so it is fooled
+        sentiment_case("not so good", 1, "happy"),  # wrong: `so` is no filler word between the pair
         sentiment_case("two hours long", 0, "neutral"),
     ],
     "sequences.onnxtxt": sequences(),
@@ -270,10 +271,10 @@ CASES: dict[str, list[Case]] = {
 
 
 def runnable(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with its calls replaced by the bodies of the functions, with defaults applied.
+    """Return a model with its calls inlined, and with the default attributes of functions.
 
-    Of onnx 1.23, neither the reference evaluator nor the inliner looks at the defaults in a
-    function's `attribute_proto`, and the evaluator ignores overloads.
+    In onnx 1.23, the reference evaluator and the inliner ignore the defaults in a function's
+    `attribute_proto`, and the evaluator ignores overloads.
     """
     functions = {(f.domain, f.name, f.overload): f for f in model.functions}
     owners: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph, *model.functions]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule of the formatter, by example: `*.input.onnxtxt` becomes `*.golden.onnxtxt`.
 
-Run `python3 dev.py bless tests/format` to write the golden files anew; read the
-difference before it is committed.
+Run `python3 dev.py bless tests/format` to rewrite the golden files; read the difference before you
+commit it.
 """
 
 from __future__ import annotations

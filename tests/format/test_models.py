@@ -18,7 +18,7 @@ from tests.seeds import draws
 pytestmark = pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 
 LARGEST = 50_000
-"""Bytes of the models that are formatted on the long way too."""
+"""Maximum size in bytes of the models that are also formatted in full."""
 
 
 def check_model(data: bytes) -> None:

@@ -21,11 +21,11 @@ def graph(values: str = "", body: str = "") -> str:
 HEADER = "<onnxtext: 1> "
 
 REJECTED_OFFICIALLY = [
-    # 5.1, S3: strings
+    # Strings
     graph(body=r'y = A <s = b"a\tb\xff\u{202e}"> (x)'),
     graph(body='y = A <s = """\n  text\n  """> (x)'),
     graph(body=r'b"\xff" = A (x)'),
-    # 5.2, S4: tensors
+    # Tensors
     graph("float[2, 2] w = [[1, 2], [3, 4]]"),
     graph("float[4] w = [0, ...]"),
     graph("float eps = 1e-05"),
@@ -42,13 +42,13 @@ REJECTED_OFFICIALLY = [
     graph(body="y = C <v = float(1e-05)> ()"),
     graph(body='y = C <v = float[1] "" {1}> ()'),
     graph(body="y = C <v = float e = 1> ()"),
-    # 5.4, 5.6, S1: decorators, records
+    # Decorators and records
     graph(body='@doc("d") y = A (x)'),
     graph(body="y = A <a = {type: INT, i: 3}> (x)"),
     graph("undefined[2] x"),
     graph('@type.denotation("IMAGE") float[2] x'),
     graph('float[@denotation("N") 2] x'),
-    # 5.5, S2: presence
+    # Presence
     "<opset_import: [21]> " + graph(),
     '<onnxtext: 1, explicit: [node.domain]> g () => () {}',
     graph(body='y = Op:"" (x)'),
@@ -56,10 +56,10 @@ REJECTED_OFFICIALLY = [
     graph(body='y = "a.b"."odd op":"o v" (x)'),
     graph(body='y = A <"odd attr" = 1> (x)'),
     graph(body='y = A <g = "odd graph" () => () {}> (x)'),
-    # 5.8, 5.9: version, typed outputs
+    # The version, typed outputs
     HEADER + graph(),
     graph(body="float[2] y = A (x)"),
-    # S6, S8
+    # The order of value infos, final commas
     "@value_info(initializers) " + graph("float[1] w = {1}"),
     graph("float[2] w = {1, 2,}"),
     graph(body="y = A <a = 1,> (x)"),

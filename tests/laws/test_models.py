@@ -60,7 +60,7 @@ def check_default(data: bytes) -> str:
 
 
 BESIDE = 45
-"""The columns that a line may have beside a token that makes it too long: a key, a type."""
+"""Maximum width of the rest of a line with a token that is too long, such as a key or type."""
 
 _TRIPLES = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
 _TOKENS = re.compile(r'(?:b?"(?:[^"\\]|\\.)*": )?b?"(?:[^"\\]|\\.)*"|[^ "]+')

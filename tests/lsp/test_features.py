@@ -383,7 +383,7 @@ async def test_completion_quotes_names(client: LanguageClient) -> None:
     item = begun["wave/scale:0"]
     assert isinstance(item.text_edit, t.TextEdit)
     assert item.text_edit.new_text == '"wave/scale:0"'
-    # What is replaced begins at the quote.
+    # The replaced range begins at the quote.
     width = item.text_edit.range.end.character - item.text_edit.range.start.character
     assert width == len('"wa')
 

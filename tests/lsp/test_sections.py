@@ -91,7 +91,7 @@ order {
 """
 )
 BLOCK = "  tensor v {\n"
-"""Before it a block may stand."""
+"""A place before which a block may be written."""
 
 
 def opened(client: LanguageClient, tmp_path: Path, text: str = TEXT) -> Session:

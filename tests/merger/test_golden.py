@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every rule of the merge, by example. A file has the three versions and the result.
 
-Run `python3 dev.py bless tests/merger` to write the results anew; read the difference
-before it is committed.
+Run `python3 dev.py bless tests/merger` to rewrite the results; read the difference before you
+commit it.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ def test_a_new_call_of_a_renamed_function_gets_its_new_name() -> None:
         return f"g (float[1] x) => (float[1] y0) {{ {nodes} }} {function}"
 
     ours = model("F", "F", "F", "F")
-    assert both(model("F", "F", "F"), ours, model("R", "R", "F")) is None  # forgotten there
+    assert both(model("F", "F", "F"), ours, model("R", "R", "F")) is None  # one call is not renamed
     found = both(model("F", "F", "F"), ours, model("R", "R", "R"))
     assert_equivalent(found, model("R", "R", "R", "R"))
 

@@ -64,7 +64,7 @@ def test_types_are_parsed_in_texts_of_any_character_width(wide: str) -> None:
 
 @pytest.mark.parametrize("name", ["plain_step", "label_step"])
 def test_tuples_of_the_core_have_the_hashes_of_python(name: str) -> None:
-    """CPython 3.14 stores the hash in each tuple; a new one must say that it is unknown."""
+    """CPython 3.14 caches the hash in each tuple; the core must mark it as not yet computed."""
     from onnxtext._core.syntax import metadata_section
 
     step = getattr(metadata_section, name)("x")
@@ -140,7 +140,7 @@ def numbers(chance: random.Random) -> tuple[Callable[[], Any], ...]:
         lambda: chance.choice(["1e400", "-0.0", "5.", "nan", "0x10", "3e-46", "1.17549431e-38"]),
         lambda: "1.00000017881393432617187499",
         lambda: near_halfway(chance),
-        lambda: f"{chance.randint(0, 4096) / 2048:.{chance.randint(1, 12)}f}",  # near halves
+        lambda: f"{chance.randint(0, 4096) / 2048:.{chance.randint(1, 12)}f}",  # ties of float16
         lambda: chance.choice(["65519.9", "65520.0", "6.2e-5", "6.0e-5", "3.4e38", "1.2e-38"]),
         lambda: chance.choice(["true", "false", "1", "truth"]),
     )

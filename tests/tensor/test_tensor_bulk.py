@@ -118,7 +118,7 @@ def test_numbers_of_many_digits_are_read_alike(count: int) -> None:
         digits = str(chance.randrange(10 ** (count - 1), 10**count))
         whole = digits[:point] if chance.random() < 0.7 else "0"
         texts.append(f"{chance.choice(('', '-'))}{whole}.{digits[point:]}")
-    # Among many short ones, so that the numbers are read in bulk.
+    # The many short numbers in between let all numbers be read in bulk.
     numbers = [number for text in texts for number in (*["0.5"] * 9, text)]
     expected = struct.pack(f"<{len(numbers)}d", *map(float, numbers))
     assert parse_raw(ELEMENTS["double"], f"[{', '.join(numbers)}]", [len(numbers)]) == expected

@@ -109,7 +109,7 @@ def test_splats_repeat_the_last_element(element: ElementType, count: int) -> Non
 @pytest.mark.parametrize("name", ["int2", "int4", "float4e2m1", "float6e2m3", "int8", "complex64"])
 @pytest.mark.parametrize("found", [1, 2, 3, 4, 5])
 def test_long_splats_of_packed_elements_continue_within_a_byte(name: str, found: int) -> None:
-    """They are not expanded: what is repeated begins at the next whole byte."""
+    """They are not expanded: the repeated bytes begin at the next byte boundary."""
     element = ELEMENTS[name]
     count = (1 << 16) * 8 // element.bits + 9
     texts = ["1.0" if index % 2 else "0.0" for index in range(found)]

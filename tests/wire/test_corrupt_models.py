@@ -262,7 +262,7 @@ def sequences(levels: int) -> bytes:
 
 
 def endless_messages(count: int) -> bytes:
-    """Bytes that look like endlessly nested messages are read in linear time."""
+    """Return bytes that look like `count` nested messages."""
     keys = (b"\x32", b"\x0a", b"\x2a")
     parts: list[bytes] = []
     size = 0

@@ -303,7 +303,7 @@ def _windows(graph: Drawn) -> None:
 
 
 def _body(choose: random.Random, name: str, outputs: list[str]) -> NodeProto:
-    """Return a node of a body, which keeps, doubles or cuts its first input."""
+    """Return a node for a body: it keeps the shape of `name`, doubles dimension 0, or reduces."""
     op_type = choose.choice(["Identity", "Relu", "Concat", "ReduceSum"])
     given = [name, name] if op_type == "Concat" else [name]
     more: dict[str, Any] = {"axis": 0} if op_type == "Concat" else {}

@@ -213,7 +213,7 @@ def _inferred(model: onnx.ModelProto) -> dict[str, list[int | str | None]]:
 
 
 def _number(dim: int | str | None) -> int | None:
-    """Return the value of a symbolic dimension."""
+    """Return the size of a dimension in which the symbol `dN` stands for N; None if unknown."""
     if dim is None:
         return None
     text = re.sub(r"d(\d+)", r"\1", str(dim))

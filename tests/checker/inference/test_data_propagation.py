@@ -360,7 +360,10 @@ UNSEEN = {
     "z, float[?, ?] v = Loop <body = l (int64 i, bool g, p) => (bool o, q, r) {\n"
     " o = Identity (g)\n q = Neg (p)\n r = Abs (p) }> (k, c, h)": "computes `float[?, 3, 5, 2]`",
 }
-"""Nodes with an error that onnx does not find in a whole model, where it knows no shape of `h`."""
+"""Nodes with an error that onnx misses in a whole model, and a part of our message.
+
+There, onnx does not know the shape of `h`.
+"""
 
 
 @pytest.mark.parametrize("node", UNSEEN)

@@ -251,22 +251,22 @@ def test_forced_sizes_of_exports_made_dynamic_are_found() -> None:
 @pytest.mark.slow
 @pytest.mark.data
 def test_findings_of_models_made_dynamic_agree_with_onnxruntime() -> None:
-    """Most models that fail in onnxruntime have findings; others, only about declared sizes."""
+    """Most models that onnxruntime rejects have findings; others only on declared sizes."""
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     assert SHARED is not None
-    told, failed = 0, 0
+    reported, failed = 0, 0
     for name, model, result in dynamic.models(SHARED):
         before = {item.message for item in dynamic.forced(model)}
         new = [item for item in dynamic.forced(result) if item.message not in before]
         state = judged(result, dynamic.SIZES).state
         if state in ("load", "run"):
             failed += 1
-            told += bool(new)
+            reported += bool(new)
         elif state == "fine":
             declared = [item.code == "dim-variable-conflict" or "declared" in item.message
                         for item in new]  # fmt: skip
             assert all(declared), (name, new)
-    assert told >= 0.85 * failed, (told, failed)
+    assert reported >= 0.85 * failed, (reported, failed)
 
 
 # ---- Backslashes --------------------------------------------------------------------------------

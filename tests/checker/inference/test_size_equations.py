@@ -57,7 +57,7 @@ def _solved(equations: list[Equation], names: list[str]) -> SizeEquations:
 
 
 def _sizes(sizes: SizeEquations, names: list[str]) -> list[object]:
-    """Return the sizes that each symbol can have; if there is a conflict, only say so."""
+    """Return the sizes that each symbol can have; `["conflict"]` if equations conflict."""
     if sizes.conflicts:
         return ["conflict"]
     restrictions = [sizes.forced(name) for name in names]
@@ -94,7 +94,7 @@ DECLARED_TWICE = ("float[4] z = Relu (n)", "float[8] r = Neg (n)", "float[N] q =
 @pytest.mark.parametrize(
     ("nodes", "messages"),
     [
-        # Both `Add` together leave the size 1; each of them accepts another size.
+        # Each `Add` allows 1 and another size; together, they allow only 1.
         (("y = Add (n, a)", "z = Add (n, b)", "float[N] q = Relu (k)"), []),
         (
             ("y = Add (n, a)", "z = Add (n, b)", "float[K] q = Mul (n, n)", "float[N] r = Neg (k)"),

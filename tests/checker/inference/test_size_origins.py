@@ -92,7 +92,7 @@ never <end> (a) => (unused) { unused = Shape <end: int = @end> (a) }
 )
 
 
-def told(model: ast.Model, name: str) -> str:
+def explain(model: ast.Model, name: str) -> str:
     """Return the explanation of a value, with operator names instead of locations."""
     explainer, scopes = of(model)
     for view in scopes:
@@ -110,11 +110,11 @@ def of(model: ast.Model) -> tuple[SizeExplainer, list[InferredView]]:
 
 @pytest.mark.parametrize("call", ["NonZero (x)", "NonZero (z)", "Compress <axis = 0> (z, c)"])
 def test_sizes_that_depend_on_data_need_no_sizes_of_inputs(call: str) -> None:
-    """A known size of an input at the same index would not help."""
+    """The explanation does not ask for the unknown sizes of the inputs."""
     text = f"""<ir_version: 8, opset_import: ["": 17]>
 g (float[4, ?] x, float[?, 4] z, bool[K] c) => (y) {{ y = {call} }}
 """
-    assert "depends on data" in told(parse(text), "y")
+    assert "depends on data" in explain(parse(text), "y")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_sizes_that_are_inferred_from_numbers_only_need_sizes_of_inputs(
     text = f"""<ir_version: 8, opset_import: ["": 17]>
 g (float[?, 2, 4] b, float[?, 4, 5] w, float[1, 3, ?, 8] p) => (y) {{ y = {call} }}
 """
-    assert wanted in told(parse(text), "y")
+    assert wanted in explain(parse(text), "y")
 
 
 def _where(place: Place) -> str:
@@ -179,7 +179,7 @@ def _where(place: Place) -> str:
     ],
 )  # fmt: skip
 def test_explanations_name_the_origin_of_each_size(name: str, wanted: list[str]) -> None:
-    found = told(parse(TEXT), name)
+    found = explain(parse(TEXT), name)
     for part in wanted:
         assert part in found, found
 
@@ -188,7 +188,7 @@ def test_explanations_name_the_origin_of_each_size(name: str, wanted: list[str])
 def test_unknown_sizes_of_operators_of_other_domains_are_traced_to_inputs(node: str) -> None:
     opsets = '["": 21, "ai.onnx.ml": 5, "com.microsoft": 1]'
     header = f"<ir_version: 10, opset_import: {opsets}>"
-    found = told(parse(f"{header}\ng (float[?, 2] x) => (float[?, 2] y) {{ y = {node} }}"), "y")
+    found = explain(parse(f"{header}\ng (float[?, 2] x) => (float[?, 2] y) {{ y = {node} }}"), "y")
     assert "needs the unknown dimension 0 of `x`" in found
     assert "the input `x` is declared without this size" in found
 
@@ -206,7 +206,7 @@ def test_unknown_sizes_of_operators_of_other_domains_are_traced_to_inputs(node: 
 def test_attribute_references_are_explained_with_the_attributes_of_the_call(
     name: str, wanted: list[str]
 ) -> None:
-    found = told(parse(FUNCTIONS), name)
+    found = explain(parse(FUNCTIONS), name)
     for part in wanted:
         assert part in found, found
     assert "the attributes of" not in found
@@ -216,8 +216,8 @@ def test_an_operator_of_another_domain_is_no_loop() -> None:
     body = "b (int64 i, bool d, q) => (bool e, r) { e = Identity (d) r = Relu (q) }"
     node = f"y = custom.Loop <body = {body}> (, c, x)"
     text = f"{HEAD}g (float[3] x, bool c) => (float[?] y) {{ {node} }}"
-    assert "`Loop` is an unknown operator of the domain `custom`" in told(parse(text), "y")
-    assert "the input `q` is declared without a shape" in told(parse(text), "r")
+    assert "`Loop` is an unknown operator of the domain `custom`" in explain(parse(text), "y")
+    assert "the input `q` is declared without a shape" in explain(parse(text), "r")
 
 
 def test_explanations_of_cycles_and_long_chains_end() -> None:
@@ -233,7 +233,7 @@ def test_explanations_of_cycles_and_long_chains_end() -> None:
 
 def test_unconfirmed_declarations_are_explained() -> None:
     text = HEAD + "g (float[N] x) => (int64[1, K] y) { y = NonZero (x) }"
-    found = told(parse(text), "y")
+    found = explain(parse(text), "y")
     assert "dimension 0: `1`, inferred" in found
     assert "dimension 1: `K`, assumed" in found
     assert "declared as `int64[1, K]`; `NonZero` does not determine it" in found
@@ -268,7 +268,8 @@ def check_explanations(data: bytes, rng: random.Random, most: int) -> None:
 
 def test_an_input_that_contradicts_its_initializer_has_no_known_rank() -> None:
     text = '<ir_version: 10, opset_import: ["": 21]> g (float[N] a) => () <float a = {2}> {}'
-    assert "rank: unknown\n  a: the input `a` contradicts its initializer" in told(parse(text), "a")
+    found = explain(parse(text), "a")
+    assert "rank: unknown\n  a: the input `a` contradicts its initializer" in found
 
 
 @pytest.mark.data

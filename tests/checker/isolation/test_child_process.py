@@ -153,7 +153,7 @@ def _processor_time(pid: int) -> float:
 
 
 def _wait_until_busy(pid: int) -> None:
-    """Wait until a child has used a tenth of a second, so that it must be looping."""
+    """Wait until a child has used 0.15 seconds of processor time, so that it must be looping."""
     for _ in range(2000):
         if _processor_time(pid) > 0.15:
             return

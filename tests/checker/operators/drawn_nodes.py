@@ -41,7 +41,7 @@ class Draft:
         return [self.size() for _ in range(self.choose.randint(least, most))]
 
     def near(self, number: int) -> int:
-        """Return a number; rarely, return a different number."""
+        """Return `number` or, in 15 % of the calls, a number near it."""
         return (
             number
             if self.choose.random() < 0.85
@@ -49,7 +49,7 @@ class Draft:
         )
 
     def like(self, shape: list[int]) -> list[int]:
-        """Return a shape; rarely, return a different shape."""
+        """Return `shape`, sometimes with other sizes or another rank."""
         result = [self.near(size) or 1 for size in shape]
         if self.choose.random() < 0.05:
             result = [*result, 2] if self.choose.random() < 0.5 else result[1:]
@@ -66,7 +66,7 @@ class Draft:
         return shape
 
     def constant(self, numbers: Any, kind: Any = np.int64) -> None:
-        """Add a constant."""
+        """Add a constant input."""
         self.inputs.append(np.array(numbers, kind))
 
     def indices(self, shape: list[int], size: int) -> None:

@@ -115,7 +115,7 @@ ERRORS = {
     'y = ai.onnx.ml.LabelEncoder <keys_floats = [1.0], values_int64s = [1, 2]> (x)':
         "`values_int64s` has 2 entries, but `keys_floats` has 1",
 }  # fmt: skip
-"""Nodes that the specification forbids, and what `check` says."""
+"""Nodes that the specification forbids, and a part of the error message."""
 WARNINGS = {
     ADDED.format("one1"): "`one1` has 1 dimension, but onnxruntime needs 0",
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
