@@ -145,7 +145,7 @@ class SizeEquations:
         # entries for representatives: the number of symbols in the group, the least size for which
         # no symbol of the group is negative, and the numbers that are possible. Missing keys are
         # looked up in the maps of the outer graph. While the equations of a nested graph are used,
-        # the outer graph must get no equations: links of both could form an endless circle.
+        # the outer graph must get no equations: links of both could form a cycle.
         self._links: BySymbol[_Link] = {} if outer is None else ChainMap({}, outer._links)
         self._weights: BySymbol[int] = {} if outer is None else ChainMap({}, outer._weights)
         self._minimums: BySymbol[int] = {} if outer is None else ChainMap({}, outer._minimums)

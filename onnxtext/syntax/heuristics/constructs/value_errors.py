@@ -126,7 +126,7 @@ def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if left and indentation(context.text, context.previous_end) >= margin:
         return  # the text continues the rows above it
     if context.ahead[:1] in (["="], [":"]) or not (left or "attribute" in rules):
-        return  # a number as a name
+        return  # the number is meant as a name
     named = "NAME =" if "attribute" in rules else "TYPE NAME ="
     head = f"{named} {left}".replace("NAME", "x").replace("TYPE", "float").rstrip() + " "
     message = f"expected `{named}` before {found_words(token)}"
