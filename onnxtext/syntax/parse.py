@@ -95,7 +95,7 @@ def parse_partial(
 def _with_fixes(
     source: Source, start: str, max_errors: int, diagnostics: tuple[Diagnostic, ...]
 ) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics of `_parse` with verified fixes; its other arguments are the same."""
+    """Verify the fixes of `diagnostics`, which `_parse` returned for the other arguments."""
     from onnxtext.syntax.recovery.fixed_texts import with_swapped_lines, with_verified_fixes
 
     def parse(fixed: Source) -> Sequence[Diagnostic]:

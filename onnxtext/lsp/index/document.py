@@ -49,7 +49,7 @@ class DocumentVersion:
         lines: the lines of the text, which convert offsets to positions.
         cost: the CPU seconds that parsing this version took; before it is parsed, the cost of the
             previous version.
-        made: the creation time of this object, as from `time.monotonic`.
+        created: the creation time of this object, as from `time.monotonic`.
         directory: the directory of the document's file; None if unknown.
     """
 
@@ -69,7 +69,7 @@ class DocumentVersion:
         self.directory = directory
         self._declared: dict[int, dict[str, Type]] = {}
         self.cost = cost
-        self.made = time.monotonic()
+        self.created = time.monotonic()
 
     @property
     def text(self) -> str:

@@ -171,7 +171,7 @@ class Server(LanguageServer):
                     return False
             return True
         if not version.is_parsed and version.cost > LONG:
-            left = version.made + PAUSE - time.monotonic()
+            left = version.created + PAUSE - time.monotonic()
             if left > 0:
                 await asyncio.sleep(left)
                 return False

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 _SIZE = 1 << 16
-_FAIR = 200
+_LINES_PER_TURN = 200
 """Number of lines after which other tasks may run, even if more input has arrived."""
 _MAX_LINE_LENGTH = 1 << 16
 _MAX_DIGITS = 9
@@ -73,7 +73,7 @@ class PipeReader:
     async def _line(self) -> bytes:
         """Return a line with its line feed; return no bytes at the end of the input."""
         self._lines += 1
-        if self._lines % _FAIR == 0:
+        if self._lines % _LINES_PER_TURN == 0:
             await asyncio.sleep(0)
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > _MAX_LINE_LENGTH:  # no header is that long

@@ -110,7 +110,7 @@ def header(entries: list[tuple[int, str, Any]]) -> Header:
         else:
             result.values[key] = value
     if errors:
-        errors[0].made, errors[0].others = result, tuple(errors[1:])
+        errors[0].partial_value, errors[0].others = result, tuple(errors[1:])
         raise errors[0]
     version = result.values.get("onnxtext")
     if version is not None and not 1 <= version <= LANGUAGE_VERSION:

@@ -80,7 +80,7 @@ def attach_sections(model: Model, sections: Sections) -> None:
     """Store the sections in a model; store metadata and quantization in the items that they name.
 
     Raises:
-        SemanticError: a path is invalid or matches no item. The attribute `made` of the error is
+        SemanticError: a path is invalid or matches no item. The `partial_value` of the error is
             the model with the entries whose paths match.
     """
     model.training = sections.training
@@ -100,7 +100,7 @@ def attach_sections(model: Model, sections: Sections) -> None:
         binding.annotate(model.graph, offset, path, pairs)
     if binding.semantic_errors:
         first, *others = binding.semantic_errors
-        first.made, first.others = model, tuple(others)
+        first.partial_value, first.others = model, tuple(others)
         raise first
 
 

@@ -29,7 +29,8 @@ class SemanticError(ValueError):
             of the construct.
         length: the number of marked characters, at least 1.
         help: how to fix the problem; None if unknown.
-        made: the value of the construct without its invalid parts; None if there is no such value.
+        partial_value: the value of the construct without its invalid parts; None if there is no
+            such value.
         others: further errors in the same construct.
         step: if a path in a section is invalid, the 0-based index of its invalid step; otherwise
             None.
@@ -63,7 +64,7 @@ class SemanticError(ValueError):
         self.at = token.at + offset if isinstance(token, Token) else at
         self.length = max(1, length if length is not None else len(token or "") - offset)
         self.help = help
-        self.made: Any = None
+        self.partial_value: Any = None
         self.others: tuple[SemanticError, ...] = ()
         self.step: int | None = None
         self.item: int | None = None

@@ -32,7 +32,7 @@ _INNER = frozenset(("{", "(", "=>"))
 _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that a heuristic inspects."""
-_MENDED = 200
+_MAX_REPETITION_DISTANCE = 200
 """A fix also corrects repetitions of its error up to this number of characters later."""
 _MAX_SHOWN = 51
 """Maximum number of characters of a new text that the title of a fix shows."""
@@ -158,7 +158,7 @@ class ErrorContext:
     @property
     def ahead_limit(self) -> int:
         """The offset up to which a fix also corrects repetitions of the error."""
-        return min(self.line_end, self.at + _MENDED)
+        return min(self.line_end, self.at + _MAX_REPETITION_DISTANCE)
 
     @cached_property
     def next_statement(self) -> int | None:

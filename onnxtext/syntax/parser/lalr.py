@@ -204,9 +204,11 @@ class Machine:
     there is always one state more than values and offsets.
 
     There are two kinds of errors. `Unexpected`, a syntax error, ends `feed_all`. A `SemanticError`
-    of an action does not: `keep` appends it to `semantic_errors`. The value of the rule becomes the
-    error's `made`, or else `ERROR_NODE`, which lists leave out. The error is raised only if
-    `semantic_errors` is None or has too many errors, or if constructs are nested too deeply.
+    of an action does not: `keep` appends it to `semantic_errors`. If the action should have added
+    an item to a list, the value of the rule is then the list without the item. Otherwise it is the
+    error's `partial_value`, or `ERROR_NODE` (which lists leave out) if that is None. The error is
+    raised only if `semantic_errors` is None or has too many errors, or if constructs are nested too
+    deeply.
 
     Attributes:
         has_error_nodes: whether a value on the stack may be `ERROR_NODE`.
@@ -329,19 +331,20 @@ class Machine:
         """Keep the error of an action in `semantic_errors`; return a value to use instead.
 
         Raises:
-            SemanticError: `semantic_errors` is None; or it is full, and `error.made` is None.
+            SemanticError: `semantic_errors` is None; or it is full, and `error.partial_value` is
+                None.
         """
         if error.at is None:  # the error concerns the construct as a whole
             error.at = offset
         if self.semantic_errors is None:
             raise error
         self.semantic_errors += (error, *error.others)
-        if len(self.semantic_errors) >= self.max_errors and error.made is None:
+        if len(self.semantic_errors) >= self.max_errors and error.partial_value is None:
             raise error
         self.has_error_nodes = True
         if reduction.name in LIST_ACTIONS:
             return children[0]
-        return ERROR_NODE if error.made is None else error.made
+        return ERROR_NODE if error.partial_value is None else error.partial_value
 
     def _patch(self, reduction: Reduction, offset: int, children: Sequence[Any]) -> Any:
         """Return the value of a rule if some children are error nodes.

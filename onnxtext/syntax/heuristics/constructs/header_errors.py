@@ -187,7 +187,7 @@ _POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
 
 
 def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a point in place of the comma after a header entry: `ir_version: 10.`."""
+    """Diagnose `.` in place of the comma after a header entry: `ir_version: 10.`."""
     token = context.token
     match = None if token is None else _POINT.match(context.text, token.at)
     if match is not None and "header_entry" in context.rules:
