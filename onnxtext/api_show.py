@@ -110,10 +110,14 @@ def _fragment_text(root: Root, message: str) -> str:
         message: the type of the message that it contains.
     """
     from onnxtext.ast.model import Fragment, Model
+    from onnxtext.ast.visit import list_graphs
     from onnxtext.printer import print_fragment
+    from onnxtext.proto.unreachable_annotations import settle_annotations
 
     assert isinstance(root, Model)
     item: Graph | Function | Node = root.graph
     if message != "GraphProto":
         item = root.functions[0] if root.functions else root.graph.nodes[0]
-    return print_fragment(Fragment(item, replace(root.presence, version=None)))
+    fragment = Fragment(item, replace(root.presence, version=None))
+    settle_annotations(fragment, list_graphs(root))  # a fragment has no sections
+    return print_fragment(fragment)

@@ -141,6 +141,20 @@ def test_a_message_is_shown_without_a_model_around_it() -> None:
     assert re.fullmatch(r'c = Constant <value = int64\[999\] blob"\w+"> \(\) # min 0.*\n', shown)
 
 
+def test_quantization_annotations_of_a_message_are_shown() -> None:
+    """A section of a model has them, but a graph or node alone has no sections."""
+    graph = onnx.helper.make_graph([], "g", [], [])
+    annotation = graph.quantization_annotation.add(tensor_name="y")
+    annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="w")
+    node = onnx.helper.make_node("Op", [], ["y"], body=graph)
+    function = onnx.helper.make_function("d", "F", [], ["y"], [node], [])
+    for message in (graph, node, function):
+        text = onnxtext.dumps(message)
+        assert 'value: "w"' in text
+        shown = str(onnxtext.show(message))
+        assert text.replace("<onnxtext: 1>\n", "").replace("onnxtext: 1, ", "") == shown
+
+
 def test_metadata_of_functions_and_graphs_is_left_out() -> None:
     text = '@meta("a", "b")\n{}f (x) => (y) {{\n  @meta("c", "d")\n  y = Relu (x)\n}}\n'
     for header in ('<domain: "d", opset_import: ["": 20]>\n', ""):
