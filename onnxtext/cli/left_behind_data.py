@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import warnings
+from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxtext.cli.report import DiagnosticWarning
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.io.files import is_stream
+from onnxtext.io.memory import paused_collector
 from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
@@ -22,47 +25,66 @@ _SHOWN = 3
 def warn_if_left_behind(
     content: str | bytes | Model, sources: tuple[Path, ...], target: Path | None
 ) -> None:
-    """Warn if external data is beside a model that was read, but not beside the one to write.
+    """Warn if external data is beside a model that was read, but not beside the one to write."""
+    for diagnostic in find_left_behind(content, sources, target):
+        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
+
+
+def find_left_behind(
+    content: str | bytes | Model, sources: tuple[Path, ...], target: Path | None
+) -> list[Diagnostic]:
+    """Return a warning for each directory with external data that the model to write will lack.
 
     Args:
-        content: the model to write: its text, its bytes, or its syntax tree.
+        content: the model to write: its text, its bytes (perhaps mapped), or its syntax tree.
         sources: the directories of the models that were read.
         target: the file to write; None for standard output, which has no directory.
     """
-    if target is None:
-        return
+    if target is None or is_stream(target):
+        return []
     there = os.path.realpath(target.parent)
     others = {os.path.realpath(source): source for source in sources}
     others.pop(there, None)
     model = _read(content) if others else None
     if model is None:
-        return
-    from onnxtext.weights.external_data import external_files
+        return []
+    from onnxtext.weights.external_data import external_locations
 
-    for real, source in others.items():
-        names = [os.path.relpath(path, real) for path in external_files(model, source)]
-        names = [name for name in names if Path(real, name).is_file()]
-        names = [name for name in names if not Path(there, name).is_file()]
+    found = []
+    named: set[str] = set()
+    for source in others.values():
+        names = [
+            name
+            for name, path in external_locations(model, source).items()
+            if name not in named and _is_file(path) and not _is_file(Path(there, name))
+        ]
         if names:
-            warnings.warn(DiagnosticWarning(_left_behind(names, source, target)), stacklevel=2)
+            found.append(_left_behind(names, source, target))
+            named.update(names)
+    return found
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 - `Path.is_file` raises an OSError for long names
 
 
 def _read(content: str | bytes | Model) -> Model | None:
     """Return the syntax tree; None if the content is not valid or cannot have external data."""
+    if not isinstance(content, str | bytes | mmap):
+        return content
     try:
-        if isinstance(content, str):
-            from onnxtext.source import Source
-            from onnxtext.syntax.parse import parse_model
+        with paused_collector(len(content)):
+            if isinstance(content, str):
+                from onnxtext.source import Source
+                from onnxtext.syntax.parse import parse_model
 
-            may_refer = "external" in content or "location" in content
-            return parse_model(Source(content, "")) if may_refer else None
-        if isinstance(content, bytes):
+                may_refer = "external" in content or "location" in content
+                return parse_model(Source(content, "")) if may_refer else None
             from onnxtext.conversion_errors import lift_binary
 
-            return lift_binary(content, "") if b"location" in content else None
+            return None if content.find(b"location") < 0 else lift_binary(content, "")
     except OnnxTextError:
         return None
-    return content
 
 
 def _left_behind(names: list[str], source: Path, target: Path) -> Diagnostic:

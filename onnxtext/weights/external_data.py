@@ -285,8 +285,8 @@ class _ExternalFiles(Rewriter):
         return data
 
 
-def external_files(model: Model, base: Path) -> tuple[Path, ...]:
-    """Return the paths of the files of a model's external data.
+def external_locations(model: Model, base: Path) -> dict[str, Path]:
+    """Return the paths of the files of a model's external data, by their location in the model.
 
     Args:
         model: the model.
@@ -294,7 +294,12 @@ def external_files(model: Model, base: Path) -> tuple[Path, ...]:
     """
     files = _ExternalFiles(base)
     files.run(model)
-    return tuple(files.found.values())
+    return files.found
+
+
+def external_files(model: Model, base: Path) -> tuple[Path, ...]:
+    """Return the paths of the files of a model's external data, as `external_locations` does."""
+    return tuple(external_locations(model, base).values())
 
 
 def embed_external(model: Model, base: Path | None) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,45 @@ def test_data_that_is_moved_to_a_file_is_not_left_behind(directory: Path) -> Non
     assert run("from-binary", *embed, cwd=directory).err == ""
     command = ("to-binary", "--externalize", "all.onnxtxt", "-o", "out/new")
     assert run(*command, cwd=directory).err == ""
+
+
+def test_data_behind_a_link_is_named_as_in_the_model(directory: Path) -> None:
+    (directory / "data" / "w.bin").rename(directory / "data" / "real.bin")
+    (directory / "data" / "w.bin").symlink_to("real.bin")
+    command = ("to-binary", "m.onnxtxt", "-o", "out/new")
+    assert "not in its directory: `data/w.bin`\n" in run(*command, cwd=directory).err
+    (directory / "out" / "data").mkdir()
+    (directory / "out" / "data" / "w.bin").write_bytes(bytes(256))
+    assert run(*command, cwd=directory).err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_device_lacks_no_data(directory: Path, command: tuple[str, ...]) -> None:
+    assert run(*command, "-o", os.devnull, cwd=directory).err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_location_may_be_too_long_for_a_path(directory: Path, command: tuple[str, ...]) -> None:
+    for name in ("m.onnxtxt", "n.onnxtxt"):
+        text = (directory / name).read_text().replace("data/w.bin", "w" * 300)
+        (directory / name).write_text(text)
+    assert run("to-binary", "-f", "m.onnxtxt", cwd=directory).err == ""
+    result = run(*command, "-o", "out/new", cwd=directory)
+    assert (result.status, result.err) == (0, "")
+
+
+def test_data_of_several_merged_versions_is_named_once(directory: Path) -> None:
+    names = []
+    for version in ("base", "ours", "theirs"):
+        shutil.copytree(directory / "data", directory / version / "data")
+        (directory / version / "m.onnxtxt").write_text(TEXT)
+        names.append(f"{version}/m.onnxtxt")
+    result = run("merge", *names, "-o", "out/new", cwd=directory)
+    assert result.err.count("`data/w.bin`") == 1
+
+
+def test_a_model_that_is_not_written_leaves_nothing_behind(directory: Path) -> None:
+    (directory / "m.onnxtxt").write_text(TEXT.replace("(x, w)", "(x, q)"))
+    result = run("to-binary", "m.onnxtxt", "-o", "out/new", cwd=directory)
+    assert "`q` is not defined" in result.err
+    assert "external-file-missing" not in result.err

@@ -79,7 +79,7 @@ def conversion(
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
         if not embed_external:
-            warn_if_left_behind(text, (job.directory,), job.target)
+            warn_if_left_behind(data, (job.directory,), job.target)
         referenced: tuple[Path, ...] = ()
         if embed_external and beside is not None and beside.place.kind == "safetensors":
             from onnxtext.conversion_errors import lift_binary

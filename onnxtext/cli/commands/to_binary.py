@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import click
 
 from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.convert_files import Conversion, Output, run
-from onnxtext.cli.left_behind_data import warn_if_left_behind
+from onnxtext.cli.left_behind_data import find_left_behind
 from onnxtext.cli.named_files import ConversionJob
 from onnxtext.cli.options import (
     BINARY,
@@ -18,7 +19,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.report import Reporter
+from onnxtext.cli.report import DiagnosticWarning, Reporter
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text
@@ -68,10 +69,12 @@ def conversion(
             referenced = _referenced(model, job, embed_external) if externalize else ()
             if embed_external:
                 embed(model, source, job.directory)
-            warn_if_left_behind(model, (job.directory,), job.target)
+            left_behind = find_left_behind(model, (job.directory,), job.target)
             pieces = encode(model, source, blob_source=blob_source, external=external)
             if checked:
                 _check(model, source, pieces, blob_source, job)
+        for diagnostic in left_behind:
+            warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
         if external is not None and not external.parts:
             external = None
         return Output(pieces, external=external, referenced=referenced)
