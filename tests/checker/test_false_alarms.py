@@ -447,18 +447,21 @@ def test_functions_with_any_domain_are_called_in_nested_graphs() -> None:
     assert codes(source) == {"value-undefined"}  # with an error, each node is inferred
 
 
+@pytest.mark.parametrize("node", ["Identity (b)", "Add (a, b)", "my.g (a, b)"])
 @pytest.mark.parametrize("depth", [1, 2])
-def test_a_nested_value_hides_an_omitted_input_of_a_function(depth: int) -> None:
+def test_a_nested_value_hides_an_omitted_input_of_a_function(depth: int, node: str) -> None:
     """onnx accepts such a call: the body reads the initializer, not the input that it hides."""
-    body = "o = Identity (b)"
+    body = f"o = {node}"
     for _ in range(depth - 1):
         branch = f"inner () => (float[4] o) {{\n{body}\n}}"
         body = f"o = If (t) <then_branch = {branch}, else_branch = {branch}>"
     hiding = f"outer () => (float[4] o) <float[4] b = {{1, 2, 3, 4}}> {{\n{body}\n}}"
     function = (
-        '<domain: "my", opset_import: ["": 21]>\n'
+        '<domain: "my", opset_import: ["": 21, "my": 1]>\n'
         "f (a, b) => (c) {\nt = Constant <value = bool {1}> ()\n"
-        f"c = If (t) <then_branch = {hiding}, else_branch = {hiding}>\n}}"
+        f"c = If (t) <then_branch = {hiding}, else_branch = {hiding}>\n}}\n"
+        '<domain: "my", opset_import: ["": 21]>\n'
+        "g (a, b) => (c) {\nc = Add (a, b)\n}"
     )
     source = text("y = my.f (x)", ir_version=8, opsets='21, "my": 1', rest=function)
     onnx.checker.check_model(onnxtext.to_binary(source), full_check=True)

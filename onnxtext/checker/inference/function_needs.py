@@ -86,10 +86,15 @@ class FunctionNeeds:
         for scope in subject.scopes:
             if scope.function is not None:
                 function = id(scope.function)
-                inputs = names.get(function, set()) - _hiding(scope)
+                inputs = names.get(function, set())
                 for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
                     if not inputs.isdisjoint(node.inputs):
-                        self._inputs(function, node, target)
+                        read = {
+                            name
+                            for name in inputs.intersection(node.inputs)
+                            if not _is_hidden(name, scope)
+                        }
+                        self._inputs(function, node, target, read)
                     if node.attributes:
                         self._attributes(function, node, target)
         self._propagate()
@@ -104,24 +109,30 @@ class FunctionNeeds:
         parameter: Parameter = id(function.function), "attribute", name
         return None if parameter in self.conflicts else self._types.get(parameter)
 
-    def _inputs(self, function: int, node: Node, target: Target) -> None:
-        """Record the values that a node requires, or passes to a called function.
+    def _inputs(self, function: int, node: Node, target: Target, read: set[str]) -> None:
+        """Record the function inputs that a node requires, or passes to a called function.
 
-        `function` is the `id()` of the function whose body contains the node.
+        `function` is the `id()` of the function whose body contains the node. `read` are the names
+        of its inputs that the node reads.
         """
         if type(target) is Signature:
             for index, name in enumerate(node.inputs):
                 formal = target.input(index)
-                if formal is not None and (
-                    formal.option == "single"
+                if (
+                    name in read
+                    and formal is not None
                     # As in `rules.operators`: standard operators need all variadic inputs.
-                    or (formal.option == "variadic" and not target.origin)
+                    and (
+                        formal.option == "single"
+                        or (formal.option == "variadic" and not target.origin)
+                    )
                 ):
                     self._needed.add((function, "input", name))
         elif type(target) is Scope:
             for value, name in zip(target.inputs, node.inputs, strict=False):
-                inner: Parameter = id(target.function), "input", value.name
-                self._callers.setdefault(inner, []).append((function, "input", name))
+                if name in read:
+                    inner: Parameter = id(target.function), "input", value.name
+                    self._callers.setdefault(inner, []).append((function, "input", name))
 
     def _attributes(self, function: int, node: Node, target: Target) -> None:
         for index, attribute in enumerate(node.attributes):
@@ -174,16 +185,16 @@ class FunctionNeeds:
                     typed.append(outer)
 
 
-def _hiding(scope: Scope) -> set[str]:
-    """Return the inputs and initializers of a nested graph and of the nested graphs around it.
+def _is_hidden(name: str, scope: Scope) -> bool:
+    """Whether a nested graph around the nodes of `scope` has an input or initializer `name`.
 
-    They hide inputs of the function with the same name.
+    It hides the input of the function that has this name.
     """
-    found: set[str] = set()
     while scope.holder is not None and scope.parent is not None:
-        found.update(value.name for value in (*scope.inputs, *scope.initializers))
+        if name in scope.given:
+            return True
         scope = scope.parent
-    return found
+    return False
 
 
 def _parameters(function: Scope) -> dict[str, Attribute | None]:
