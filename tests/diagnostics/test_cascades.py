@@ -407,7 +407,7 @@ CASES = {
         "incomplete-statement",
     ),
     "a comma after the last node": (H + G.replace("(x)\n}", "(x),\n}"), 3, "semicolon"),
-    "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 4, "syntax-error"),
+    "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 3, "syntax-error"),
     "a branch without its last bracket": (
         H + "g (bool c, float[2] x) => (float[2] y) {\n  y = If (c) <\n"
         "    then_branch = t () => (p) { p = Relu (x) ,\n"

@@ -175,6 +175,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         key('  producer_name = "a",\n  model_version: 3;'), [(3, 17), (4, 19)],
         "expected `:`, found `=`", "write `:`",
     ),
+    "a missing comma before another error in a header": (
+        key('  producer_name: "a"\n  model_version = 3,'), [(3, 21), (4, 17)],
+        "expected `,` or `>`, found `model_version`", "add `,`",
+    ),
     "an error after a comparison": (
         f'{H}{G}  t = x > 0\n  y = Relu (t)\n}}\nmetadata {{\n  node y {{\n    k = "v"\n  }}\n}}\n',
         [(3, 9), (8, 7)], "expressions are not supported", "write `Greater (x, …)`",

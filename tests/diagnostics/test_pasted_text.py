@@ -139,6 +139,13 @@ def test_an_error_before_a_diff_is_kept() -> None:
     assert [error.position for error in errors(text)] == [(3, 14), (4, 1)]
 
 
+def test_a_second_model_is_one_error() -> None:
+    (error,) = errors(TEXT + TEXT)
+    assert error.position == (6, 2)
+    assert error.help is not None
+    assert error.help.endswith("a second model to its own file")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -43,7 +43,7 @@ COMMON_ERRORS = (
     unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
-    header_errors.odd_key, header_errors.point_for_comma,
+    header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
     # Sections
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
@@ -68,7 +68,6 @@ COMMON_ERRORS = (
     data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
-
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.type_variable,
     value_errors.parameter_with_at_sign,
     # Decorators

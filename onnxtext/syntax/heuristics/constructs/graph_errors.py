@@ -192,7 +192,7 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` among the nodes: its line is indented like the nodes."""
+    """Diagnose an extra `}` in a line that is indented like the nodes, or at the end of a node."""
     text, first = context.text, context.done[0] if context.done else context.token
     if first is None or first == "<" or "function" not in context.rules:
         return
@@ -205,15 +205,15 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         first = following
     line = text[line_start(text, end) : end]
     indent = indentation(text, end - 1)
-    if not line.endswith("}") or not indent or not begins_line(text, first.at):
+    if not line.endswith("}") or not (indent or line != "}") or not begins_line(text, first.at):
         return
-    joined = line.count("}") == line.count("{") or indent != indentation(text, first.at)
-    if line.strip() != "}" and joined:
+    joined = first != "}" and not (indent and indent == indentation(text, first.at))
+    if line.strip() != "}" and (joined or line.count("}") <= line.count("{")):
         return
     span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
     if first == "}":
         edits = (*removed, replace(first, ""))
-        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=0)
+        yield Diagnosis("syntax-error", message, span, edits, "remove one `}`", min_tokens=0)
         return
     edits = (*removed, insert(first.at, "g () => () { "))
     yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)

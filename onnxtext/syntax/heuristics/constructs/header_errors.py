@@ -149,6 +149,18 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
         )
 
 
+def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header entry without a comma before the next key: `domain: "d"` `ir_version`."""
+    token, done = context.token, context.done
+    if token is None or token not in _KEYS or not done or "header_entry" not in context.rules:
+        return
+    if context.ahead and done[-1] not in {":", "=", ","} and "COMMA" in context.expected():
+        end = done[-1].end
+        span = Span(end, end) if begins_line(context.text, token.at) else token.span
+        message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
+        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=token not in done)
+
+
 _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=\"\[])")
 
 
