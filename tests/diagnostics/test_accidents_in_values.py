@@ -9,6 +9,18 @@ from tests.diagnostics.found import syntax_errors
 from tests.diagnostics.models import H, node, value
 
 RESTORED = {
+    "a doubled opening quote": (
+        node('  y = Op <mode = "fast"> (x)'), ('"fast', '""fast'), (3, 18),
+        "a quote of this string is doubled",
+    ),
+    "a doubled closing quote": (
+        node('  y = Op <mode = "fast"> (x)'), ('fast"', 'fast""'), (3, 18),
+        "a quote of this string is doubled",
+    ),
+    "brackets that an editor closed too early": (
+        value("  float[2, 3] w,"), ("[2, 3", "[]2, 3"), (3, 11),
+        "unexpected `]`: more elements of the list follow",
+    ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),
         (3, 20), "`fast` needs quotes to be a string",

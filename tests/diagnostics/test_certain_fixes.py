@@ -64,6 +64,9 @@ UNSAFE = {
         node("  u = Conv <kernel-shape = [3, 3]> (x, t)"),
         "  u = Conv <kernel_shape = [3, 3]> (x, t)",
     ),
+    "a decimal comma": (
+        node("  u = Elu <alpha = 0,5> (t)"), "  u = Elu <alpha = [0,5]> (t)",
+    ),
     "a surplus ] after a list": (value("  float[2] w = [1, 2]],"), "  float[2] w = [1, 2],"),
     "a surplus ] after the list of an attribute": (
         node("  u = Constant <value = float[2] [1, 2]]> ()"),
@@ -379,3 +382,11 @@ def test_the_title_of_a_fix_cuts_only_the_name() -> None:
     (error,) = syntax_errors(node(f"  t = My::{'n' * 70} (x)"))
     assert error.fix is not None
     assert error.fix.title == f"write `My.{'n' * 48}…`"
+
+
+@pytest.mark.parametrize("mark", ["->", "=>"])
+def test_an_arrow_before_returned_values_is_not_an_equals_sign(mark: str) -> None:
+    (error,) = syntax_errors(node(f"  u = Abs (t)\n  {mark} (u)"))
+    assert error.position is not None
+    assert error.position.line == 5
+    assert error.fix is None

@@ -257,7 +257,15 @@ def test_the_only_error_explains_what_is_missing(
     assert error.help
 
 
+LONG_HEAD = "g (\n  float[N] x\n) => (\n  float[N] y,\n) <\n  float w = 1\n> {\n  y = Relu (x)\n}\n"
 RESTORED = {
+    **{
+        f"no closing bracket in {line!r}": (
+            H + LONG_HEAD, H + LONG_HEAD.replace(f"\n{line}", f"\n{line[1:]}"), position,
+            f"expected `{line[0]}` or {name}, found `{line.split()[1]}`",
+        )
+        for line, position, name in [(") <", (6, 2), "a name"), ("> {", (8, 2), "`,`")]
+    },
     "a resources section without its first line": (
         GRAPH + RESOURCES, GRAPH + RESOURCES.replace("resources {\n", ""), (4, 3),
         "the `resources {` of this section is missing",

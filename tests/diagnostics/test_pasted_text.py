@@ -143,7 +143,7 @@ def test_a_second_model_is_one_error() -> None:
     (error,) = errors(TEXT + TEXT)
     assert error.position == (6, 2)
     assert error.help is not None
-    assert error.help.endswith("a second model to its own file")
+    assert error.help.endswith("or a second model to a file")
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,7 @@ class Header:
         ]
         if "ir_version" in self.at and "ir_version" not in keys:
             errors = errors[:1]  # a misplaced model header: report it once
-            errors[
-                0
-            ].help = (
-                "move the header of the model before the graph, or a second model to its own file"
-            )
+            errors[0].help = "move the model's header before the graph, or a second model to a file"
         errors[0].others = tuple(errors[1:])
         raise errors[0]
 

@@ -65,10 +65,16 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         size += 2
     span = Span(done[-2].at, rest[size - 1].end)
     edits = (insert(span.start, "["), insert(span.end, "]"))
-    message = "a list in an attribute must be in square brackets"
-    yield Diagnosis("missing-bracket", message, span, edits, "write `[…]`", safe=True)
+    message, help = "a list in an attribute must be in square brackets", None
+    decimal = _DECIMAL_COMMA.fullmatch(context.text, *span)
+    if decimal is not None:
+        help = f"write `[{decimal[0]}]`, or `{decimal[0].replace(',', '.')}` for a fraction"
+    yield Diagnosis(
+        "missing-bracket", message, span, edits, "write `[…]`", help=help, safe=decimal is None
+    )
 
 
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _NUMBERS = frozenset(("INT", "FLOAT"))
 _ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "LSQB"))
 _LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"=]+")
@@ -192,7 +198,7 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text[: end - 1].rstrip().endswith(","):
         edits = (Edit(Span(end - 1, done[-1].end), ""),)
     else:
-        edits = (Edit(span, "" if comma else ","),)
+        edits = (Edit(span, "" if comma or last[0].endswith("[]") else ","),)
     message = "unexpected `]`: more elements of the list follow"
     yield Diagnosis(
         "syntax-error", message, span, edits, "remove `]`", min_tokens=4, replaces_errors=True

@@ -91,15 +91,18 @@ def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("unquoted-string", message, token.span, edits, "quote it")
 
 
-_DOUBLED = re.compile(r'""([^"\n]+)""(?!")')
+_DOUBLED = re.compile(r'""(?P<a>[^"\n\s,][^"\n]*)""?(?!")|"(?P<b>[^"\n]+)""(?!")')
 
 
 def doubled_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a string whose quotes are doubled: `""abc""`."""
+    """Diagnose a string of which one or both quotes are doubled: `""abc""`, `""abc"`, `"abc""`."""
     match = _DOUBLED.match(context.text, context.done[-1].at) if context.done else None
-    if match is not None and context.done[-1] == '""' and context.done[-1].end == context.at:
-        span, message = Span(*match.span()), "the quotes of this string are doubled"
-        yield rewritten("wrong-mark", message, span, f'"{match[1]}"', min_tokens=2)
+    if match is None or not context.done[-1].startswith('"') or context.done[-1].end != context.at:
+        return
+    span, message = Span(*match.span()), "the quotes of this string are doubled"
+    if not match[0].startswith('""') or not match[0].endswith('""'):
+        message = "a quote of this string is doubled"
+    yield rewritten("wrong-mark", message, span, f'"{match["a"] or match["b"]}"', min_tokens=2)
 
 
 def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -14,6 +14,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     Diagnosis,
     ErrorContext,
+    begins_line,
     replace,
     rewritten,
 )
@@ -55,7 +56,7 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
         if start is not None:
             before = "=" if wrong == "=>" and text[start - 1 : start] == "=" else ""  # `==>`
-            if before and right != "=":
+            if (before and right != "=") or (right == "=" and begins_line(text, start)):
                 continue
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
