@@ -82,11 +82,18 @@ def test_each_edit_shows_and_writes_its_change(name: str, files: Path) -> None:
     assert (done.status, done.out, done.err) == (0, b"", "")
     result = (files / "m.onnxtxt").read_text()
     assert result == wanted
-    diff = run("edit", "m.onnx", *words, "--diff", cwd=files).out
-    assert diff.startswith(b"--- m.onnx\n+++ m.onnx (edited)\n")
     assert run("edit", "m.onnx", *words, cwd=files).status == 0
     assert (files / "m.onnx").read_bytes() == onnxtext.to_binary(result)
     assert names(files) == before
+
+
+@pytest.mark.parametrize("name", ["rename", "replace-weight"])
+def test_the_difference_of_a_binary_is_that_of_its_text(name: str, files: Path) -> None:
+    before = (files / "m.onnx").read_bytes()
+    diff = run("edit", "m.onnx", *EDITS[name][0], "--diff", cwd=files)
+    assert (diff.status, diff.err) == (0, "")
+    assert diff.out.startswith(b"--- m.onnx\n+++ m.onnx (edited)\n@@ ")
+    assert (files / "m.onnx").read_bytes() == before
 
 
 def test_extract_writes_a_part_of_the_model(files: Path) -> None:

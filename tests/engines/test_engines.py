@@ -158,16 +158,20 @@ def test_integers_become_complex_numbers_without_a_warning() -> None:
 def test_bytes_are_decoded_as_utf_8(type: str) -> None:
     model = engines.load_model(
         "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
-        f"g ({type} x) => ({type} y) {{ y = Identity (x) }}"
+        f"g ({type} a, {type} b, {type} c) => ({type} d, {type} e, {type} f)"
+        "{ d = Identity (a) e = Identity (b) f = Identity (c) }"
     )
     wrap = (lambda items: [items]) if type.startswith("seq") else (lambda items: items)
-    for given in (["é".encode()], np.array(["é".encode()]), np.array(["é".encode()], object)):
-        values = engines.fill_inputs(model, {"x": wrap(given)})["x"]
-        assert np.array(values, object).ravel().tolist() == ["é"]
-        values = engines.run_model(model, {"x": wrap(given)})["y"]
-        assert np.array(values, object).ravel().tolist() == ["é"]
+    bytes_ = ["é".encode()]
+    inputs = {
+        "a": wrap(bytes_), "b": wrap(np.array(bytes_)), "c": wrap(np.array(bytes_, object))
+    }  # fmt: skip
+    for values in (engines.fill_inputs(model, inputs), engines.run_model(model, inputs)):
+        assert len(values) == 3
+        for value in values.values():
+            assert np.array(value, object).ravel().tolist() == ["é"]
     with pytest.raises(onnxtext.OnnxTextError, match=r"must be string; the given array is bytes"):
-        engines.fill_inputs(model, {"x": wrap([b"\xff"])})
+        engines.fill_inputs(model, {**inputs, "b": wrap([b"\xff"])})
 
 
 @pytest.mark.parametrize("type", ["float", "float[N]", "string", "string[N]"])

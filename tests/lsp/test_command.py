@@ -38,13 +38,13 @@ SESSION = (
 
 
 def test_the_server_uses_standard_streams() -> None:
-    for arguments in ((), ("--stdio",), ("--stdio", "--clientProcessId=1")):
-        result = run("lsp", *arguments, stdin=SESSION)
-        assert result.status == 0, result.err
-        said = result.out.replace(b" ", b"")
-        assert b'"name":"onnxtext"' in said
-        assert b'"hoverProvider":' in said
-        assert not result.err
+    """Editors add these options; other tests give none."""
+    result = run("lsp", "--stdio", "--clientProcessId=1", stdin=SESSION)
+    assert result.status == 0, result.err
+    said = result.out.replace(b" ", b"")
+    assert b'"name":"onnxtext"' in said
+    assert b'"hoverProvider":' in said
+    assert not result.err
 
 
 def framed(body: bytes) -> bytes:
@@ -78,6 +78,7 @@ def test_invalid_messages_are_answered() -> None:
 
 
 def test_pending_requests_are_answered_at_the_end_of_input() -> None:
+    """The client ends in the middle of a message."""
     item = {"uri": "file:///m", "languageId": "onnxtxt", "version": 1, "text": "g () => () {}"}
     named = {"uri": "file:///m"}
     result = run(
@@ -85,9 +86,10 @@ def test_pending_requests_are_answered_at_the_end_of_input() -> None:
         stdin=SESSION[: SESSION.index(b"Content-Length", SESSION.index(b"initialized"))]
         + message("textDocument/didOpen", textDocument=item)
         + message("textDocument/documentSymbol", 2, textDocument=named)
-        + message("textDocument/foldingRange", 3, textDocument=named),
+        + message("textDocument/foldingRange", 3, textDocument=named)
+        + b"Content-",
     )
-    assert result.status == 0
+    assert (result.status, result.err) == (0, "")
     # In any order: folding ranges do not wait for the syntax tree.
     assert sorted(item["id"] for item in answers(result.out)) == [1, 2, 3]
 
@@ -123,12 +125,6 @@ def test_a_client_that_stops_reading_ends_the_server() -> None:
             pass
         assert server.wait(60) == 0
         assert b"Traceback" not in server.stderr.read()
-
-
-def test_a_client_that_exits_ends_the_server() -> None:
-    result = run("lsp", stdin=SESSION[: SESSION.index(b"shutdown") - 40])
-    assert result.status == 0
-    assert not result.err
 
 
 def test_the_server_listens_on_a_port() -> None:
