@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,8 @@ def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
 
 def _callees_first(functions: list[Any]) -> list[Any]:
     """Return functions so that each follows those that it calls, as onnx's implementation needs."""
+    # The last definition of an overload counts, wherever it is moved.
+    functions = list({(f.domain, f.name, f.overload): f for f in functions}.values())
     by_name = {(item.domain, item.name): item for item in functions}
     result: list[Any] = []
     seen: set[int] = set()
@@ -101,18 +104,19 @@ def _reject_overloads(session: Any) -> None:
 
     model = session.proto_
     keys = {(item.domain, item.name, item.overload) for item in model.functions}
-    names = [f"{domain}.{name}" for domain, name, _ in keys]
-    overloaded = sorted({name for name in names if names.count(name) > 1})
+    counts = Counter([(domain, name) for domain, name, _ in keys])
+    overloaded = sorted([f"{domain}.{name}" for (domain, name), n in counts.items() if n > 1])
     if overloaded:
         raise NotImplementedError(f"{NO_OVERLOADS}: {', '.join(overloaded)}")
     nodes = [*model.graph.node, *(node for item in model.functions for node in item.node)]
-    for node in _walk_nodes(nodes if names else ()):
-        called = f"{node.domain}.{node.op_type}"
-        if called not in names or onnx.defs.has(node.op_type, node.domain):
+    for node in _walk_nodes(nodes if keys else ()):
+        called = node.domain, node.op_type
+        if called not in counts or onnx.defs.has(node.op_type, node.domain):
             continue
-        if (node.domain, node.op_type, node.overload) not in keys:
+        if (*called, node.overload) not in keys:
             lacks = f"the overload {node.overload}" if node.overload else "an unnamed overload"
-            raise NameError(f"the function {called} lacks {lacks}, which a node calls")
+            function = ".".join(called)
+            raise NameError(f"the function {function} lacks {lacks}, which a node calls")
 
 
 def _walk_nodes(nodes: Iterable[Any]) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import signal
 import subprocess
@@ -63,7 +64,10 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
     if argument.base is not None:
         try:
             load_external_data_for_model(model, str(argument.base))
-        except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        except TypeError:
+            message = "external data cannot be read: a location is not UTF-8"
+            raise run_error(message, argument.name) from None
+        except (OSError, RuntimeError, ValueError, onnx.checker.ValidationError) as error:
             why = _missing_file(data, argument.base) or error
             raise run_error(f"external data cannot be read: {why}", argument.name) from None
     for name in _value_names(model.graph):
@@ -86,7 +90,8 @@ def _missing_file(data: bytes, base: Path) -> str | None:
     from onnxtext.weights.external_data import external_files
 
     files = external_files(lift_binary(data, _NAMELESS), base)
-    return next((f"{file} does not exist" for file in files if not file.exists()), None)
+    exists = os.path.exists  # `Path.exists` raises an OSError for long names
+    return next((f"{file} does not exist" for file in files if not exists(file)), None)
 
 
 def _value_names(graph: onnx.GraphProto) -> Iterator[str | bytes]:

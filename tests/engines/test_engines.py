@@ -320,6 +320,19 @@ def test_repeated_definitions_of_a_function_are_no_overloads() -> None:
     assert engines.run_model(model, {"x": np.float32(1)})["y"] == -1
 
 
+def test_every_call_runs_the_last_definition_of_a_function() -> None:
+    model = engines.load_model(
+        """<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>
+        g (float x) => (float y, float z) { y = my.G (x) z = my.F (x) }
+        <domain: "my", opset_import: [21, "my": 1]> G (x) => (y) { y = my.F (x) }
+        <domain: "my", opset_import: [21]> F (x) => (y) { y = Neg (x) }
+        """
+    )
+    model.functions.append(model.functions[1])
+    model.functions[2].node[0].op_type = "Abs"
+    assert engines.run_model(model, {"x": np.float32(2)}) == {"y": 2, "z": 2}
+
+
 def test_failures_of_engines_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     model = engines.load_model(TEXT.replace("Neg", "Nagg"))
     with pytest.raises(onnxtext.OnnxTextError, match=r"onnx cannot run the model: .*Nagg") as error:
@@ -419,6 +432,19 @@ def test_external_data_is_loaded(tmp_path: Path) -> None:
     data.unlink()
     said = rf"external data cannot be read: .*{data.name} does not exist"
     with pytest.raises(onnxtext.OnnxTextError, match=said):
+        engines.load_model(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(
+    ("location", "said"), [(b"w" * 300, "w does not exist"), (b"\xff", "a location is not UTF-8")]
+)
+def test_a_location_that_is_no_path_is_an_error(tmp_path: Path, location: bytes, said: str) -> None:
+    weight = onnx.TensorProto(name="w", data_type=1, dims=[2], data_location="EXTERNAL")
+    weight.external_data.add(key="location", value="@" * len(location))
+    graph = helper.make_graph([], "g", [], [], [weight])
+    data = helper.make_model(graph).SerializeToString()
+    (tmp_path / "m.onnx").write_bytes(data.replace(b"@" * len(location), location))
+    with pytest.raises(onnxtext.OnnxTextError, match=rf"cannot be read: .*{said}"):
         engines.load_model(tmp_path / "m.onnx")
 
 
