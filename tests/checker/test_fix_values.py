@@ -204,9 +204,9 @@ def sweep(wanted: int, part: int = 0) -> Counter[str]:
 
 def test_random_damage_is_repaired_and_values_stay() -> None:
     number = draws(60)
-    # The fix restores the values in about one of five cases. If the first sweep has no such case,
-    # up to three more follow.
-    assert any(sweep(number, part)["as intended"] for part in range(4))
+    # The fix restores the values in about one of five cases. If the first sweep has too few such
+    # cases, up to three more follow.
+    assert any(sweep(number, part)["as intended"] >= number // 12 for part in range(4))
 
 
 @pytest.mark.slow
