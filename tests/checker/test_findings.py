@@ -849,19 +849,28 @@ def test_messages_name_attributes_only_if_the_node_has_some(node: str, parts: st
     ],
 )
 @pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("nested", [False, True])
 def test_inputs_that_do_not_fit_are_found_despite_a_declared_output(
-    node: str, cause: str, listed: bool
+    node: str, cause: str, listed: bool, nested: bool
 ) -> None:
+    """onnx rejects the declared output, even in a branch that may never run."""
     declared, _, rest = node.partition("] ")
     values = "int64[2] s = {4, 2},\nfloat[2, 4, 2] k = [0, ...],"
+    nodes = f"{rest if listed else node}\nz = Identity (y)"
+    if nested:
+        infos = f"{declared}] y" if listed else ""
+        branch = f"() => ({declared}] z) <{infos}> {{\n{nodes} }}"
+        nodes = f"z = If (b) <then_branch = t {branch}, else_branch = e {branch}>"
     source = text(
-        f"{rest if listed else node}\nz = Identity (y)",
-        inputs="float[2, 3] x, float[1, 4, 3] c",
+        nodes,
+        inputs="float[2, 3] x, float[1, 4, 3] c, bool b",
         outputs=f"{declared}] z",
-        values=values + f"\n{declared}] y," * listed,
+        values=values + f"\n{declared}] y," * (listed and not nested),
     )
-    (finding,) = errors(onnxtext.check(source))
-    assert finding.message.endswith(f" do not fit: {cause}")
+    found = onnxtext.check(source)
+    assert len(found) == len(errors(found)) == (2 if nested else 1)
+    for finding in found:
+        assert finding.message.endswith(f" do not fit: {cause}")
 
 
 @pytest.mark.parametrize(

@@ -52,16 +52,21 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     reported = {id(item.places[0].item) for item in earlier}  # calls and nodes with bodies
     mismatches = shapes.sizes.mismatches
     rejected = [item for item in mismatches if isinstance(item, ShapeMismatch)]
-    causes = {id(item.node) for item in rejected if item.certain and not conflicts}
+    causes = {id(item.node) for item in rejected if item.specified and not conflicts}
     # Inputs that do not fit are also the cause of wrong output shapes.
-    subject.found[:] = [
+    effects = [
         item
-        for item in subject.found
-        if id(item.places[0].item) not in causes or not declares_other_output(item)
+        for item in earlier
+        if id(item.places[0].item) in causes and declares_other_output(item)
     ]
+    replaced = {id(item) for item in effects}
+    subject.found[:] = [item for item in subject.found if id(item) not in replaced]
+    failing = {id(item.places[0].item) for item in effects}
     for wrong in mismatches:
         if isinstance(wrong, ShapeMismatch):
-            yield _mismatch(wrong, certain=wrong.certain and not conflicts)
+            # onnx rejects the wrong output shape also in a nested graph that never runs
+            fails = not wrong.nested or id(wrong.node) in failing
+            yield _mismatch(wrong, certain=wrong.specified and fails and not conflicts)
         elif isinstance(wrong, PassedShape):
             if id(wrong.value) not in passed:
                 yield _shape_not_passed(wrong)

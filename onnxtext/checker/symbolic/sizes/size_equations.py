@@ -66,14 +66,15 @@ class ShapeMismatch(NamedTuple):
     """A node whose inputs or attributes do not fit its operator.
 
     `message` describes the mismatch; `{0}` stands for the node's first input. `shapes` are the
-    shapes of the inputs. `certain` is False if only runtimes reject the node, or if the node is in
-    a nested graph, which may never run.
+    shapes of the inputs. `specified` is False if only runtimes reject the node. `nested` is True if
+    the node is in a nested graph, which may never run.
     """
 
     node: Node
     message: str
     shapes: tuple[Extents | None, ...]
-    certain: bool
+    specified: bool
+    nested: bool
 
 
 class ShapeContradiction(NamedTuple):
@@ -230,12 +231,9 @@ class SizeEquations:
     def reject(
         self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
     ) -> None:
-        """Record a `ShapeMismatch`: a node does not fit its operator.
-
-        The mismatch is never certain in a nested graph, which may never run.
-        """
-        certain = certain and self._outer is None
-        self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain))
+        """Record a `ShapeMismatch`: a node does not fit its operator."""
+        nested = self._outer is not None
+        self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain, nested))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
         """Record that the declared shape of output `index` contradicts its computed shape."""
