@@ -877,6 +877,7 @@ def test_inputs_that_do_not_fit_are_found_despite_a_declared_output(
     ("node", "help"),
     [
         ("ReduceMean <axes = [0]> (x)", "pass it as input 2: in this version of the operator, "),
+        ("ReduceMean <axes = [0]> (x, a)", "remove it, or change input 2: in this version of "),
         ("Clip <max = 6.0> (x)", "pass it as input 3: in this version of the operator, "),
         ('Cast <to = "FLOAT16"> (x)', "write a value of type `int`, such as `10`, the number of "),
         ("Cast <to = float16> (x)", "write a value of type `int`, such as `10`, the number of "),
@@ -885,7 +886,8 @@ def test_inputs_that_do_not_fit_are_found_despite_a_declared_output(
 def test_help_knows_attributes_that_became_inputs_and_numbers_of_types(
     node: str, help: str
 ) -> None:
-    (finding,) = errors(onnxtext.check(text(f"y = Relu (x)\nz = {node}")))
+    source = text(f"y = Relu (x)\nz = {node}", values="int64[1] a = {0}")
+    (finding,) = errors(onnxtext.check(source))
     assert finding.help is not None
     assert finding.help.startswith(help)
 

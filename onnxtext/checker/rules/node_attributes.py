@@ -104,7 +104,9 @@ def _misfit(
         inputs = [item.name for item in signature.inputs]
         if attribute.name in inputs:  # an attribute of an earlier version, such as `axes`
             suggestion, position = None, inputs.index(attribute.name) + 1
-            help = f"pass it as input {position}: in this version of the operator, it is an input"
+            passed = any(node.inputs[position - 1 : position])
+            advice = "remove it, or change" if passed else "pass it as"
+            help = f"{advice} input {position}: in this version of the operator, it is an input"
         names = ", ".join(f"`{name}`" for name in sorted(signature.attributes))
         yield Finding(
             "attribute-unknown",
