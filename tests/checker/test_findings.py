@@ -983,18 +983,23 @@ def test_shortened_names_keep_their_ends() -> None:
     ("condition", "used", "wanted"),
     [("", "k", "error"), ("", "t", "warning"), ("t", "k", None)],
 )
+@pytest.mark.parametrize("nested", [False, True])
 def test_a_condition_that_no_loop_passes_needs_a_type(
-    condition: str, used: str, wanted: str | None
+    condition: str, used: str, wanted: str | None, nested: bool
 ) -> None:
     """onnxruntime rejects each untyped condition of a `Loop` without one; onnx, if it is used.
 
     In functions, both reject it only if the function is called.
     """
     given = condition or '""'
+    node = f"k2 = Identity ({used})"
+    if nested:
+        branch = f"() => (bool[] k2) {{\n{node} }}"
+        node = f"k2 = If (t) <then_branch = h {branch}, else_branch = e {branch}>"
     nodes = (
         "t = Constant <value = bool {1}> ()\nm = Constant <value = int64 {3}> ()\n"
         f"y = Loop (m, {given}, x) <body = b (i, k, p) => (k2, q) {{\n"
-        f"k2 = Identity ({used})\nq = Neg (p) }}>"
+        f"{node}\nq = Neg (p) }}>"
     )
     found = [(item.code, item.severity) for item in onnxtext.check(text(nodes))]
     assert found == ([("type-missing", wanted)] if wanted else [])

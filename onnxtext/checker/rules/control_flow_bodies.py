@@ -14,7 +14,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
-from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.scopes import Scope, used_names
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.context.type_records import has_record
 from onnxtext.plurals import count_noun
@@ -71,7 +71,7 @@ def _untyped_condition(node: Node, body: Scope) -> Iterator[Finding]:
         return
     condition = body.inputs[1]
     if condition.type is None and not has_record(condition):
-        used = any(condition.name in inner.inputs for inner in body.nodes)
+        used = any(condition.name in used_names(inner) for inner in body.nodes)
         is_certain = used and body.function is None
         yield Finding(
             "type-missing",
