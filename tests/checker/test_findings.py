@@ -1015,3 +1015,6 @@ def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
         source = text("y = my.f (x)", opsets='21, "my": 1', rest=function.format(imported, domain))
         found = [(item.code, item.severity) for item in onnxtext.check(source)]
         assert found == [("function-opset-missing", "warning")] * count
+        both = source.replace('"ai.onnx": 21', '"ai.onnx": 21, "": 21')
+        if both != source:
+            assert [item.code for item in onnxtext.check(both)] == ["opset-import-duplicate"]

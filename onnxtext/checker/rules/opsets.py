@@ -56,6 +56,7 @@ def _suggested_version() -> int:
 def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
     """Find duplicate imports and invalid versions in the imports of `owner`."""
     first: dict[str, int] = {}
+    spellings = {item.domain for item in owner.opset_imports}
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
         shown = quote(domain) if domain else "the standard domain"
@@ -72,7 +73,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 severity="warning" if in_model else "error",
             )
         first.setdefault(domain, index)
-        if isinstance(owner, Function) and item.domain == "ai.onnx" and first[""] == index:
+        if isinstance(owner, Function) and item.domain == "ai.onnx" and "" not in spellings:
             yield Finding(
                 "function-opset-missing",
                 "onnx and onnxruntime do not find the import of the standard domain as `ai.onnx`",
