@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.qualified_names import plain_domain
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import MapType, TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
@@ -229,7 +229,9 @@ class SizeExplainer:
             return step.explained(operator_reason(node, step.view.scope))
         facts = self._facts(step.view, node, target)
         if step.size is None:
-            needs = self._sources(step, node, missing_sizes(facts, output, step.part))
+            missing = missing_sizes(facts, output, step.part)
+            maps = [isinstance(step.view.type(name), MapType) for name in node.inputs]
+            needs = self._sources(step, node, [one for one in missing if not maps[one.input]])
             if needs:
                 step.how = start_of_sentence(operator, len(needs))
             else:
