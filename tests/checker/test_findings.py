@@ -1014,7 +1014,10 @@ def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
     for imported, domain, count in (("", "", 0), ("", "ai.onnx.", 1), ("ai.onnx", "", 1)):
         source = text("y = my.f (x)", opsets='21, "my": 1', rest=function.format(imported, domain))
         found = [(item.code, item.severity) for item in onnxtext.check(source)]
-        assert found == [("function-opset-missing", "warning")] * count
+        assert found == [("function-opset-missing", "error")] * count
         both = source.replace('"ai.onnx": 21', '"ai.onnx": 21, "": 21')
         if both != source:
             assert [item.code for item in onnxtext.check(both)] == ["opset-import-duplicate"]
+        unused = both.replace("Exp", "my.h").replace(', "": 21', ', "my": 1')
+        if imported:  # both tools ignore it
+            assert "function-opset-missing" not in codes(unused)

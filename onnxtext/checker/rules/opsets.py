@@ -57,6 +57,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
     """Find duplicate imports and invalid versions in the imports of `owner`."""
     first: dict[str, int] = {}
     spellings = {item.domain for item in owner.opset_imports}
+    is_used = isinstance(owner, Function) and any(not plain_domain(n.domain) for n in owner.nodes)
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
         shown = quote(domain) if domain else "the standard domain"
@@ -73,13 +74,12 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 severity="warning" if in_model else "error",
             )
         first.setdefault(domain, index)
-        if isinstance(owner, Function) and item.domain == "ai.onnx" and "" not in spellings:
+        if item.domain == "ai.onnx" and "" not in spellings and is_used:
             yield Finding(
                 "function-opset-missing",
                 "onnx and onnxruntime do not find the import of the standard domain as `ai.onnx`",
                 (import_place,),
                 help=f'write `"": {item.version}`',
-                severity="warning",
             )
         version, newest = item.version, newest_versions().get(domain)
         if version < 1:
@@ -109,7 +109,7 @@ def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
 def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
     """Find domains of nodes that the model or function does not import."""
     missing: dict[int, tuple[Scope, dict[str, list[Place]]]] = {}
-    spelled: dict[int, tuple[Scope, list[Place]]] = {}
+    spelled: dict[tuple[int, bool], tuple[Scope, list[Place]]] = {}
     for scope in subject.scopes:
         if scope.opsets is None or scope.opsets is subject.options.assumed:
             continue
@@ -119,7 +119,9 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
         for node in scope.nodes:
             domain = plain_domain(node.domain)
             if node.domain == "ai.onnx":
-                spelled.setdefault(id(versions), (scope, []))[1].append(Place(node, ("domain",)))
+                is_inner = scope.function is not None or scope.holder is not None
+                _, places = spelled.setdefault((id(versions), is_inner), (scope, []))
+                places.append(Place(node, ("domain",)))
             if domain not in versions:
                 _, domains = missing.setdefault(id(scope.opsets), (scope, {}))
                 domains.setdefault(domain, []).append(Place(node, ("domain",)))
@@ -129,15 +131,16 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
         assert scope.opsets is not None
         for group in groups if scope.opsets else [domains]:
             yield _missing_imports(subject, scope, group)
-    for scope, places in spelled.values():
+    for (_, is_inner), (scope, places) in spelled.items():
         labeled = places[0]._replace(label=f"in {count_noun(len(places), 'node')}")
+        tools = "onnx and onnxruntime reject" if is_inner else "onnx's checker rejects"
         yield Finding(
             "function-opset-missing" if scope.function else "opset-domain-not-imported",
-            "a node writes the standard domain as `ai.onnx`, which onnx's checker rejects",
+            f"a node writes the standard domain as `ai.onnx`, which {tools}",
             (labeled, *places[1:]),
             help="leave the domain out",
-            notes=("onnxruntime also rejects it in functions and nested graphs",),
-            severity="warning",
+            notes=() if is_inner else ("onnxruntime rejects it in functions and nested graphs",),
+            severity=None if is_inner else "warning",
         )
 
 
