@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -20,6 +20,7 @@ from onnxtext.cli.command_errors import (
     no_input_error,
     terminal_error,
 )
+from onnxtext.cli.left_behind_data import warn_of_left_behind
 from onnxtext.cli.named_files import ConversionJob, plan_jobs
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import Reporter
@@ -30,6 +31,7 @@ from onnxtext.terminal import is_terminal
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
+    from onnxtext.diagnostics import Diagnostic
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.weights.write_resources import WeightFiles
     from onnxtext.wire.writer import Piece
@@ -45,12 +47,14 @@ class Output(NamedTuple):
         beside: weight files to write beside the output, before it; None if there are none.
         external: the file of ONNX external data to write with the output; None if there is none.
         referenced: the external data files of the input or output; weights must not replace them.
+        left_behind: warnings to report after the output was written.
     """
 
     pieces: list[Piece]
     beside: WeightFiles | None = None
     external: ExternalFile | None = None
     referenced: tuple[Path, ...] = ()
+    left_behind: Sequence[Diagnostic] = ()
 
 
 class Conversion(NamedTuple):
@@ -109,6 +113,7 @@ def _convert(conversion: Conversion, force: bool, job: ConversionJob, progress: 
         if result.external is not None:
             _check_weights(job, result, job.target.with_name(result.external.name))
         _write(job.target, result, force, job.makes_directory, progress)
+        warn_of_left_behind(result.left_behind)
 
 
 def _check_output(conversion: Conversion, job: ConversionJob) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,12 @@ def warn_if_left_behind(
     content: str | bytes | Model, sources: tuple[Path, ...], target: Path | None
 ) -> None:
     """Warn if external data is beside a model that was read, but not beside the one to write."""
-    for diagnostic in find_left_behind(content, sources, target):
+    warn_of_left_behind(find_left_behind(content, sources, target))
+
+
+def warn_of_left_behind(found: Sequence[Diagnostic]) -> None:
+    """Issue the warnings that `find_left_behind` returned, after the model was written."""
+    for diagnostic in found:
         warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
 
 

@@ -114,3 +114,12 @@ def test_a_model_that_is_not_written_leaves_nothing_behind(directory: Path) -> N
     result = run("to-binary", "m.onnxtxt", "-o", "out/new", cwd=directory)
     assert "`q` is not defined" in result.err
     assert "external-file-missing" not in result.err
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_a_model_that_cannot_be_written_leaves_nothing_behind(
+    directory: Path, command: tuple[str, ...]
+) -> None:
+    result = run(*command, "-o", "missing/new", cwd=directory)
+    assert result.err.startswith("error[cannot-write]: cannot write missing/new")
+    assert "external-file-missing" not in result.err

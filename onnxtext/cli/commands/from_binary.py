@@ -11,7 +11,7 @@ import click
 
 from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.convert_files import Conversion, Output, run
-from onnxtext.cli.left_behind_data import warn_if_left_behind
+from onnxtext.cli.left_behind_data import find_left_behind
 from onnxtext.cli.named_files import ConversionJob
 from onnxtext.cli.options import (
     BINARY,
@@ -78,8 +78,9 @@ def conversion(
             warnings.warn(f"{job.name}: the file is empty", OnnxTextWarning, stacklevel=2)
         if weights == "auto" and job.target is None and len(text) > _LONG_TEXT:
             warnings.warn(DiagnosticWarning(_in_text(job.name)), stacklevel=2)
+        left_behind: list[Diagnostic] = []
         if not embed_external:
-            warn_if_left_behind(data, (job.directory,), job.target)
+            left_behind = find_left_behind(data, (job.directory,), job.target)
         referenced: tuple[Path, ...] = ()
         if embed_external and beside is not None and beside.place.kind == "safetensors":
             from onnxtext.conversion_errors import lift_binary
@@ -87,7 +88,9 @@ def conversion(
 
             # The model of `beside` has no references any more.
             referenced = external_files(lift_binary(data, job.name), job.directory)
-        return Output([text.encode("utf-8")], beside, referenced=referenced)
+        return Output(
+            [text.encode("utf-8")], beside, referenced=referenced, left_behind=left_behind
+        )
 
     return _from_binary(convert)
 

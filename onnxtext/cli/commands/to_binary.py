@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +18,7 @@ from onnxtext.cli.options import (
     conversion_options,
     reporting_options,
 )
-from onnxtext.cli.report import DiagnosticWarning, Reporter
+from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import decode_text
@@ -73,11 +72,9 @@ def conversion(
             pieces = encode(model, source, blob_source=blob_source, external=external)
             if checked:
                 _check(model, source, pieces, blob_source, job)
-        for diagnostic in left_behind:
-            warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
         if external is not None and not external.parts:
             external = None
-        return Output(pieces, external=external, referenced=referenced)
+        return Output(pieces, external=external, referenced=referenced, left_behind=left_behind)
 
     return Conversion(
         convert,
