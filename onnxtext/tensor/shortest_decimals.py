@@ -16,7 +16,7 @@ from itertools import count
 
 import orjson
 
-from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, value_of
+from onnxtext.tensor.float_formats import FORMATS, FloatFormat, value_of
 from onnxtext.tensor.float_literals import float32_bits, float32_text
 
 
@@ -50,20 +50,21 @@ def narrow_text(name: str, code: int) -> str:
 def _shortest(form: FloatFormat, value: float, code: int) -> float:
     """Return the shortest decimal of a finite value that is not negative; `code` is its code.
 
-    If a decimal, given as a double, is exactly halfway between two codes, `round_double` can be
-    wrong, because the decimal may be slightly above or below the double. With so few digits, this
-    happens in neither 16-bit format; a test tries all codes.
+    If the double of a decimal is exactly halfway between two codes, but not the decimal itself, the
+    result can be wrong. With so few digits, this happens in neither 16-bit format; a test tries all
+    codes.
     """
-    is_power = code & ((1 << form.mantissa) - 1) == 0
+    exponent, fraction = divmod(code, 1 << form.mantissa)
+    half = math.ldexp(0.5, max(exponent, 1) - form.bias - form.mantissa)
+    is_power = exponent > 1 and not fraction
+    # Below a power of two, codes are twice as dense as above it.
+    low, high = value - (half / 2 if is_power else half), value + half
     for digits in count():
         text = f"{value:.{digits}e}"
-        if round_double(form, float(text))[0] == code:
-            return float(text)
-        # Below a power of two, codes are twice as dense as above it. So if the closest decimal is
-        # below and rounds to another code, the next decimal above may still round to this code.
-        if is_power:
-            number, exponent = text.replace(".", "").split("e")
-            above = float(f"{int(number) + 1}e{int(exponent) - digits}")
-            if round_double(form, above)[0] == code:
-                return above
+        number = float(text)
+        if is_power and number < low:  # the next decimal above may still be near enough
+            significand, exponent_text = text.replace(".", "").split("e")
+            number = float(f"{int(significand) + 1}e{int(exponent_text) - digits}")
+        if low < number < high or (number in (low, high) and not code & 1):
+            return number
     raise AssertionError("the exact decimal of the value rounds to its code")
