@@ -16,6 +16,7 @@ from onnxtext.select_core import core
 from onnxtext.syntax.actions import tensors
 from onnxtext.tensor import strings, varints
 from onnxtext.tensor.float_formats import FORMATS, value_of
+from onnxtext.tensor.shortest_decimals import narrow_text
 from tests.running import using
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
@@ -97,3 +98,15 @@ def test_the_core_reads_all_narrow_floats(name: str) -> None:
     width = form.bits // 8
     expected = b"".join(code.to_bytes(width, "little") for code in codes)
     assert model.graph.initializer[0].raw_data == expected
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float8e4m3fn", "float8e8m0"])
+def test_the_core_prints_all_narrow_floats(name: str) -> None:
+    """Its table has room for the longest texts, of up to 19 characters."""
+    codes = range(1 << FORMATS[name].bits)
+    literal = ", ".join(map(hex, codes))
+    data = onnxtext.to_binary(f"g () => () <{name}[{len(codes)}] w = [{literal}]> {{}}")
+    for _ in range(2):  # the second time, all texts are in the table
+        printed = onnxtext.from_binary(data, weights="inline")
+        texts = printed.partition("w = [")[2].partition("]")[0].split(",")[: len(codes)]
+        assert [text.strip() for text in texts] == [narrow_text(name, code) for code in codes]

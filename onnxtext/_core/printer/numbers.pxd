@@ -27,7 +27,7 @@ cdef class Elements:
     cdef Py_ssize_t count  # the number of elements; -1 if unknown
     cdef Py_ssize_t[MAX_DIMS] dims  # the dimensions other than 1
     cdef bint is_scalar
-    cdef list texts  # of all codes; see `TEXTS`
+    cdef bytearray texts  # of all codes; see `TEXTS`
 
 cdef class Numbers:
     """A list of numbers as text."""

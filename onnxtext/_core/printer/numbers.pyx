@@ -22,6 +22,7 @@ from onnxtext.tensor.shortest_decimals import narrow_text
 
 cdef enum:
     BLOCK = 1 << 12  # longer lists are printed in blocks of about this many elements
+    ENTRY = 24  # bytes per code in `TEXTS`; the longest text has 19 characters
 
 cdef int LINE_WIDTH = WIDTH
 cdef int INDENT = len(STEP)
@@ -54,7 +55,9 @@ cdef dict FORMATS = {
     if _element.bits in (2, 4, 8, 16, 32, 64, 128)
 }
 
-cdef dict TEXTS = {}  # by element type, the texts of all codes; None until they are needed
+# By element type, for each code the length of its text, 0 until it is needed, and the text. Strings
+# would be scattered in memory, so that large tensors would be printed more slowly.
+cdef dict TEXTS = {}
 
 
 @cython.final
@@ -90,7 +93,7 @@ cdef class Elements:
         self.width = max(1, self.bits // 8)
         if self.raw == CODE:
             if self.element not in TEXTS:
-                TEXTS[self.element] = [None] * (1 << self.bits)
+                TEXTS[self.element] = bytearray(ENTRY << self.bits)
             self.texts = TEXTS[self.element]
 
 
@@ -174,6 +177,8 @@ cdef class Numbers:
         cdef Py_ssize_t index
         cdef uint64_t bits
         cdef char* out
+        cdef char* entry
+        cdef char* texts = <char*>type.texts if kind == CODE else NULL
         cdef uint64_t most = <uint64_t>1 << (8 * type.width) if kind == CODE else 0
         self._reserve(size // width)
         self.items.need(MAX_NUMBER_LENGTH)
@@ -186,10 +191,13 @@ cdef class Numbers:
             memcpy(&bits, data + index * width, width)
             out = self.items.data + self.items.size
             if kind == CODE and bits < most:
-                text = type.texts[bits]
-                if text is None:
-                    text = type.texts[bits] = narrow_text(type.element, bits)
-                self.items.text(text)
+                entry = texts + ENTRY * bits
+                if not entry[0]:
+                    text = narrow_text(type.element, bits).encode()
+                    memcpy(entry + 1, <const char*>text, min(len(text), ENTRY - 1))
+                    entry[0] = len(text)
+                memcpy(out, entry + 1, ENTRY - 1)
+                self.items.size += entry[0]
             elif kind == BOOL and bits < 2:
                 self.items.text("true" if bits else "false")
             elif kind == UNSIGNED:
