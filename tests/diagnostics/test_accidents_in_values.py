@@ -18,8 +18,15 @@ RESTORED = {
         "a quote of this string is doubled",
     ),
     "brackets that an editor closed too early": (
-        value("  float[2, 3] w,"), ("[2, 3", "[]2, 3"), (3, 11),
-        "unexpected `]`: more elements of the list follow",
+        value("  float[2, 3] w,"), ("[2, 3", "[]2, 3"), (3, 11), "unexpected `]`: the list follows",
+    ),
+    "angle brackets that an editor closed too early": (
+        node("  y = Op <axis = 1> (x)"), ("<axis", "<>axis"), (3, 11),
+        "unexpected `>`: the list follows",
+    ),
+    "a second list of attributes": (
+        node("  y = Op <axis = 1, mode = 2> (x)"), ("1, mode", "1> <mode"), (3, 21),
+        "an operator has only one list of attributes",
     ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),

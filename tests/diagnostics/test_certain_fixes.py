@@ -384,6 +384,19 @@ def test_the_title_of_a_fix_cuts_only_the_name() -> None:
     assert error.fix.title == f"write `My.{'n' * 48}…`"
 
 
+def test_inputs_after_empty_parentheses_are_one_error() -> None:
+    (error,) = syntax_errors(node("  u = Add ()t, x)"))
+    assert (error.message, error.help) == ("unexpected `)`: the list follows", "remove `)`")
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_only_operators_have_attributes(header: bool) -> None:
+    text = H.replace("10, ", "10, <> ") + G + END if header else value("  float w = <data>,")
+    error = syntax_errors(text)[0]
+    assert error.message == "unexpected `<…>`: only operators have attributes"
+    assert (error.fix is not None) == header
+
+
 @pytest.mark.parametrize("mark", ["->", "=>"])
 def test_an_arrow_before_returned_values_is_not_an_equals_sign(mark: str) -> None:
     (error,) = syntax_errors(node(f"  u = Abs (t)\n  {mark} (u)"))

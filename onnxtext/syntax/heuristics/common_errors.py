@@ -40,7 +40,7 @@ COMMON_ERRORS = (
     misplaced_constructs.file_name,
     other_languages.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
-    unquoted_names.split_word,
+    list_errors.empty_pair, unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
     header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,

@@ -173,6 +173,26 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
         yield _unclosed_row(opened[0], insert(context.previous_end, "]" * len(opened) + comma))
 
 
+_EMPTY_PAIR = re.compile(
+    r"(?:\(\)|\[\]|<>)(?=[\w\"](?:[^()\[\]<>\n]|\([^()\n]*\)|\[[^\]\n]*\])*([)\]>]))"
+)
+
+
+def empty_pair(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose brackets that an editor closed too early: `Relu ()x)` and `<>axis = 1>`."""
+    for match in _EMPTY_PAIR.finditer(context.text, context.line_start, context.line_limit):
+        span, bracket = Span(match.end() - 1, match.end()), match[0][1]
+        if not span.start <= context.at < match.end(1) or match[1] != bracket:
+            continue
+        message, title = f"unexpected `{bracket}`: the list follows", f"remove `{bracket}`"
+        if span.start >= context.region.start:
+            yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), title, min_tokens=2)
+        elif bracket == ")":  # the parser has completed the node
+            yield Diagnosis(
+                "syntax-error", message, span, (insert(span.end, "A = A ("),), help=title
+            )
+
+
 def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a `]` before the last elements of a list: `[1, 2], 3, 4]`."""
     done = context.done
@@ -198,7 +218,7 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text[: end - 1].rstrip().endswith(","):
         edits = (Edit(Span(end - 1, done[-1].end), ""),)
     else:
-        edits = (Edit(span, "" if comma or last[0].endswith("[]") else ","),)
+        edits = (Edit(span, "" if comma else ","),)
     message = "unexpected `]`: more elements of the list follow"
     yield Diagnosis(
         "syntax-error", message, span, edits, "remove `]`", min_tokens=4, replaces_errors=True

@@ -306,8 +306,22 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     for before, after in pairwise(context.rest[close:]):
         if after == "(":
             yield _misplaced_attributes(context, span, before.end)
-    message = "attributes belong after the operator"
-    yield Diagnosis("misplaced-attributes", message, span, (Edit(span, ""),), min_tokens=4)
+    code, message, edits = (
+        "misplaced-attributes",
+        "attributes belong after the operator",
+        (Edit(span, ""),),
+    )
+    if {"header_entry", "value_info"} & context.rules:
+        message = "unexpected `<…>`: only operators have attributes"
+        title = "" if done[-1:] == ["="] else "remove it"
+        yield Diagnosis(code, message, span, edits, title, min_tokens=2)
+    elif done[-1:] == [">"]:
+        message, joined = (
+            "an operator has only one list of attributes",
+            Span(done[-1].at, context.at + 1),
+        )
+        yield Diagnosis(code, message, span, (Edit(joined, ", "),), "join the lists", min_tokens=4)
+    yield Diagnosis(code, message, span, edits, min_tokens=4)
 
 
 def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Diagnosis:

@@ -302,8 +302,6 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     # After the name of an operator, the number is probably an input, and the `(` is missing.
     if context.done and context.name(context.done[-1]) == "WORD":
         return
-    if context.text.endswith("[]", 0, token.at):  # as in `float[]2, 3] x`
-        return
     span = Span(*match.span())
     message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
     yield Diagnosis("unquoted-name", message, span, (Edit(span, f'"{match[0]}"'),), "quote it")
