@@ -24,6 +24,14 @@ RESTORED = {
         node("  y = Op <axis = 1> (x)"), ("<axis", "<>axis"), (3, 11),
         "unexpected `>`: the list follows",
     ),
+    **{
+        f"{opening}…{closing} after a key": (
+            H.replace("10", '10, producer_name: "a b"') + node("  y = Abs (x)").removeprefix(H),
+            ('"a b"', f"{opening}a b{closing}"), (1, 33),
+            f"`{opening}` is a typographic quote; a string must be in plain quotes",
+        )
+        for opening, closing in ("„“", "“”", "«»")
+    },
     "a second list of attributes": (
         node("  y = Op <axis = 1, mode = 2> (x)"), ("1, mode", "1> <mode"), (3, 21),
         "an operator has only one list of attributes",
@@ -87,6 +95,7 @@ RESTORED = {
     ),
 }  # fmt: skip
 SAFE = {
+    *(name for name in RESTORED if name.endswith("after a key")),
     "single quotes in a list",
     "a missing bracket of a tensor in an attribute",
     "a missing bracket of an initializer",

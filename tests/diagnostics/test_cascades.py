@@ -407,6 +407,11 @@ CASES = {
         "incomplete-statement",
     ),
     "a comma after the last node": (H + G.replace("(x)\n}", "(x),\n}"), 3, "semicolon"),
+    "no `) <` between outputs and initializers": (
+        H + "g (x) => (\n  float y,\n  float w = 1,\n> {\n  y = Mul (x, w)\n}\n",
+        4,
+        "syntax-error",
+    ),
     "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 3, "syntax-error"),
     "a branch without its last bracket": (
         H + "g (bool c, float[2] x) => (float[2] y) {\n  y = If (c) <\n"

@@ -397,6 +397,13 @@ def test_only_operators_have_attributes(header: bool) -> None:
     assert (error.fix is not None) == header
 
 
+@pytest.mark.parametrize("inputs", ["...", "t, ..."])
+def test_an_ellipsis_among_inputs_is_not_removed(inputs: str) -> None:
+    (error,) = syntax_errors(node(f"  u = Add ({inputs})"))
+    assert error.message == "expected a name, `,` or `)`, found `...`"
+    assert error.fix is None
+
+
 @pytest.mark.parametrize("mark", ["->", "=>"])
 def test_an_arrow_before_returned_values_is_not_an_equals_sign(mark: str) -> None:
     (error,) = syntax_errors(node(f"  u = Abs (t)\n  {mark} (u)"))

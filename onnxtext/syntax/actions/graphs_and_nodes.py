@@ -36,7 +36,9 @@ def graph(
     """
     for output in outputs:
         if output.data is not None:
-            raise SemanticError("an output of a graph cannot have a default value", at=output.at)
+            message = "an output of a graph cannot have a default value"
+            help = "write initializers in `<…>` after the `)` of the outputs"
+            raise SemanticError(message, at=output.at, help=help)
     result = Graph(name, inputs or [], outputs, values or [], nodes, tuple(decorators or ()))
     result.at = offset
     return result

@@ -98,7 +98,7 @@ COMMON_ERRORS = (
     right_sides.values_as_nodes,
     # Brackets
     type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,
-    string_errors.string_tensor, graph_errors.wrong_brackets,
+    string_errors.string_tensor, graph_errors.unclosed_outputs, graph_errors.wrong_brackets,
     # Graphs
     graph_errors.domain_of_function, wrong_marks.spaced_arrow,
     graph_errors.values_without_brackets, section_errors.missing_first_line,

@@ -168,6 +168,25 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", min_tokens=2)
 
 
+_DEFAULT = re.compile(r"^[ \t]*([^\s#=,][^#=,\n]*=)(?!>)", re.MULTILINE)
+
+
+def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose initializers among outputs: `) <` is missing before `float[2] w = [1, 2], >`."""
+    if context.token != ">" or not {"value_info", "graph", "function"} & context.rules:
+        return
+    index, opened = innermost_bracket(context.done), context.opened
+    bracket = opened if index is None else context.done[index].span
+    if bracket is None or context.text[slice(*bracket)] != "(":
+        return
+    start = max(bracket.start, context.at - MAX_HEADER_LENGTH)
+    match = _DEFAULT.search(context.text, start, context.at)
+    if match is not None:
+        message, help = "expected `) <` before the initializers", "add `) <` before this line"
+        edits, span = (replace(context.token, ")"),), Span(*match.span(1))
+        yield Diagnosis("unclosed-bracket", message, span, edits, help=help, replaces_errors=True)
+
+
 def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `:`, `begin` or `do` in place of the `{` of a graph, as in `g (x) => (y):`."""
     token = context.token

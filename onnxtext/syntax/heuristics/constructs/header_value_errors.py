@@ -10,6 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.headers import INTEGER_KEYS, STRING_KEYS
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.constructs.token_errors import SMART_QUOTES
 from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, replace, rewritten
 
 _MAX_KEY_LENGTH = 40
@@ -54,9 +55,9 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
         return
     match = _UNQUOTED_VALUE.match(context.text, token.at)
-    if match is not None and "'" not in match[0]:
+    if match is not None and not {"'", *SMART_QUOTES} & {*match[0]}:
         span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
-        edits, title = (Edit(span, f'"{match[0]}"'),), "quote it"
+        edits, title = (Edit(span, f'"{match[0].strip("`")}"'),), "quote it"
         yield Diagnosis("unquoted-string", message, span, edits, title)
 
 

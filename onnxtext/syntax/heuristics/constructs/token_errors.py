@@ -25,10 +25,10 @@ from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.number_spellings import OTHER_NUMBER, other_spelling, whole_number
 
 NOTHING = ("None", "null", "nil")
-_SMART = "“”„‟«»‘’‚‛"
+SMART_QUOTES = "“”„‟«»‘’‚‛"
 _SINGLE_QUOTED = re.compile(r"['`]((?:[^'\\\n]|\\.)*)'")
-_SMART_QUOTED = re.compile(f'[{_SMART}]([^"{_SMART}\\n]*)[{_SMART}"]')
-_TRIPLE = re.compile(f"[\"'{_SMART}]{{3}}")
+_SMART_QUOTED = re.compile(f'[{SMART_QUOTES}]([^"{SMART_QUOTES}\\n]*)[{SMART_QUOTES}"]')
+_TRIPLE = re.compile(f"[\"'{SMART_QUOTES}]{{3}}")
 _ESCAPED_QUOTE = re.compile(r'\\"')
 ALIASES = {
     "float32": "float",
@@ -82,7 +82,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the quotes around a string must not be escaped"
         span = Span(context.at, context.at + 2)
         yield Diagnosis("wrong-mark", message, span, tuple(marks), 'write `"`')
-    elif context.token is not None and context.token in _SMART:
+    elif context.token is not None and context.token in SMART_QUOTES:
         yield from _wrong_triple(context)
         match = _SMART_QUOTED.match(context.text, context.at)
         message = typographic_quote_message(context.token)

@@ -21,14 +21,8 @@ _INVISIBLE = dict.fromkeys("\u00ad\u061c\u180e\u2060\ufeff", "") | {
 _MARKS = (
     {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}  # full-width forms
     | dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63", "-")
-    | {
-        "\u2026": "...",
-        "\u2192": "=>",
-        "\u21d2": "=>",
-        "\u27f9": "=>",
-        "\u3001": ",",
-        "\u2236": ":",
-    }
+    | dict.fromkeys("\u2192\u21d2\u27f9", "=>")
+    | {"\u2026": "...", "\u3001": ",", "\u2236": ":"}
 )
 _LETTERS = dict(
     zip(
