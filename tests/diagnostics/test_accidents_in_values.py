@@ -32,6 +32,10 @@ RESTORED = {
         )
         for opening, closing in ("„“", "“”", "«»")
     },
+    "the type of an output after its name": (
+        node("  float[2] y = Op (x)"), ("  float[2] y =", "  y float[2] ="), (3, 3),
+        "the type of a value belongs before its name",
+    ),
     "a second list of attributes": (
         node("  y = Op <axis = 1, mode = 2> (x)"), ("1, mode", "1> <mode"), (3, 21),
         "an operator has only one list of attributes",
@@ -95,6 +99,7 @@ RESTORED = {
     ),
 }  # fmt: skip
 SAFE = {
+    "the type of an output after its name",
     *(name for name in RESTORED if name.endswith("after a key")),
     "single quotes in a list",
     "a missing bracket of a tensor in an attribute",

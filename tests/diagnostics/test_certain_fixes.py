@@ -397,6 +397,13 @@ def test_only_operators_have_attributes(header: bool) -> None:
     assert (error.fix is not None) == header
 
 
+@pytest.mark.parametrize(("inputs", "value"), [("t, 1", True), ('"1", 1', False)])
+def test_a_number_among_inputs_may_be_a_value(inputs: str, value: bool) -> None:
+    (error,) = syntax_errors(node(f"  u = Add ({inputs})"))
+    assert error.help is not None
+    assert ("give the number a name" in error.help) == value
+
+
 @pytest.mark.parametrize("inputs", ["...", "t, ..."])
 def test_an_ellipsis_among_inputs_is_not_removed(inputs: str) -> None:
     (error,) = syntax_errors(node(f"  u = Add ({inputs})"))

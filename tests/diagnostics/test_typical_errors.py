@@ -258,6 +258,10 @@ EXPLAINED = {
         "<\n    ir_version=10,\n    opset_imports={'': 21},\n>\ngraph(\n    name=main,\n)\n",
         (1, 1), "this is the output of onnx_ir",
     ),
+    "a graph of TorchScript": (
+        "graph(%x : Float(2)):\n  %y : Float(2) = onnx::Relu(%x)\n  return (%y)\n",
+        (1, 1), "this is a graph of TorchScript",
+    ),
     "the output of printable_graph": (
         "graph main_graph (\n  %x[FLOAT, Nx3]\n) {\n  %a = Conv[k=[1, 1]](%x)\n  return %a\n}\n",
         (1, 1), "this is the output of onnx.helper.printable_graph",

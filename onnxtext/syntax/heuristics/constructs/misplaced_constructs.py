@@ -103,8 +103,10 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
 def _is_value_type(context: ErrorContext) -> bool:
     """Whether the unexpected token is the type of a value, at the end of its declaration."""
     token = context.token
-    if context.name(token) not in {"TYPE", "PRIM"} or "value_info" not in context.rules:
+    if context.name(token) not in {"TYPE", "PRIM"}:
         return False
+    if "value_info" not in context.rules:  # an output of a node
+        return context.ahead[:1] == ["="] and "=" not in context.done
     return not context.ahead or context.ahead[0] in {",", ")", ">", "="}
 
 

@@ -304,7 +304,11 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(*match.span())
     message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
-    yield Diagnosis("unquoted-name", message, span, (Edit(span, f'"{match[0]}"'),), "quote it")
+    help = "quote it"
+    if "=" in context.done and match[0].isdigit() and f'"{match[0]}"' not in context.text:
+        help += ", or give the number a name in the `<…>` of the graph, such as `float c = 1`"
+    edits = (Edit(span, f'"{match[0]}"'),)
+    yield Diagnosis("unquoted-name", message, span, edits, "quote it", help=help)
 
 
 def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -47,6 +47,7 @@ _OTHER_FORMATS = (
         re.compile(r"\s*[a-z_]+: *(?:-?[0-9]+|\"[^\"\n]*\")[^\S\n]*\n\s*[a-z_]+ *[:{]"),
         "protobuf text",
     ),
+    (re.compile(r"\s*graph\(%"), "a graph of TorchScript"),
     (re.compile(r"\s*graph\s+[^\s({]+\s*\(\s*%"), "the output of onnx.helper.printable_graph"),
     (
         re.compile(r"\s*(?:<\s*ir_version=\d+,\s*opset_imports=|graph\(\s*name=)"),
