@@ -36,6 +36,10 @@ RESTORED = {
         node("  float[2] y = Op (x)"), ("  float[2] y =", "  y float[2] ="), (3, 3),
         "the type of a value belongs before its name",
     ),
+    "a repeated list of attributes": (
+        node("  y = Op <axis = 1> (x)"), ("1>", "1><axis = 1>"), (3, 20),
+        "an operator has only one list of attributes",
+    ),
     "a second list of attributes": (
         node("  y = Op <axis = 1, mode = 2> (x)"), ("1, mode", "1> <mode"), (3, 21),
         "an operator has only one list of attributes",

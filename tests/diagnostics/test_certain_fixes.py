@@ -404,11 +404,11 @@ def test_a_number_among_inputs_may_be_a_value(inputs: str, value: bool) -> None:
     assert ("give the number a name" in error.help) == value
 
 
-@pytest.mark.parametrize("inputs", ["...", "t, ..."])
-def test_an_ellipsis_among_inputs_is_not_removed(inputs: str) -> None:
+@pytest.mark.parametrize(("inputs", "extra"), [("...", False), ("t, ...", True)])
+def test_an_ellipsis_for_all_inputs_is_not_removed(inputs: str, extra: bool) -> None:
     (error,) = syntax_errors(node(f"  u = Add ({inputs})"))
     assert error.message == "expected a name, `,` or `)`, found `...`"
-    assert error.fix is None
+    assert (error.fix is not None) == extra
 
 
 @pytest.mark.parametrize("mark", ["->", "=>"])

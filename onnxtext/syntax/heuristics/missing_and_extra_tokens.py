@@ -111,12 +111,9 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     if context.token is None or cut_short:
         return
     token = context.token
-    # A `...` in a list stands for what is missing.
-    remove = (
-        ""
-        if token == "..." and not begins_line(context.text, token.at)
-        else f"remove {found_words(token)}"
-    )
+    # In `(...)`, it stands for what is missing.
+    elided = token == "..." and context.text[context.previous_end - 1] in {*OPENING, "="}
+    remove = "" if elided else f"remove {found_words(token)}"
     yield Change(1.2, removal(context.text, token.span), "", token, remove, 1)
     for name in names:
         if name in _MARKS:

@@ -308,21 +308,18 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     for before, after in pairwise(context.rest[close:]):
         if after == "(":
             yield _misplaced_attributes(context, span, before.end)
-    code, message, edits = (
-        "misplaced-attributes",
-        "attributes belong after the operator",
-        (Edit(span, ""),),
-    )
+    code, message = "misplaced-attributes", "attributes belong after the operator"
+    edits = (Edit(span, ""),)
     if {"header_entry", "value_info"} & context.rules:
         message = "unexpected `<…>`: only operators have attributes"
         title = "" if done[-1:] == ["="] else "remove it"
         yield Diagnosis(code, message, span, edits, title, min_tokens=2)
     elif done[-1:] == [">"]:
-        message, joined = (
-            "an operator has only one list of attributes",
-            Span(done[-1].at, context.at + 1),
-        )
-        yield Diagnosis(code, message, span, (Edit(joined, ", "),), "join the lists", min_tokens=4)
+        message = "an operator has only one list of attributes"
+        joined = (Edit(Span(done[-1].at, context.at + 1), ", "),)
+        repeated = context.text.endswith(context.text[slice(*span)], 0, done[-1].end)
+        changes, title = (edits, "remove it") if repeated else (joined, "join the lists")
+        yield Diagnosis(code, message, span, changes, title, min_tokens=4)
     yield Diagnosis(code, message, span, edits, min_tokens=4)
 
 
