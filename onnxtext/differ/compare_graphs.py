@@ -227,9 +227,9 @@ class GraphComparer:
             return
         reported = set()  # (old, new) names of graph outputs, which `_record_rename` records
         if match.new.path == "graph":
-            olds, news = match.old.outputs, match.new.outputs
+            old_outputs, new_outputs = match.old.outputs, match.new.outputs
             reported = {
-                (olds[old_index].name, news[new_index].name)
+                (old_outputs[old_index].name, new_outputs[new_index].name)
                 for old_index, new_index in match.outputs
             }
         for old_index, new_index in match.nodes:

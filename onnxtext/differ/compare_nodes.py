@@ -142,17 +142,17 @@ class NodeComparer:
     ) -> list[FieldChange]:
         """Compare two attributes, and append their graphs to `nested` for a later comparison."""
         path = attribute_path(new.name)
-        olds, news = list(attribute_graphs((old,))), list(attribute_graphs((new,)))
-        if not olds and not news:
+        old_graphs, new_graphs = list(attribute_graphs((old,))), list(attribute_graphs((new,)))
+        if not old_graphs and not new_graphs:
             return self._values.attribute(old, new, path)
-        if len(olds) != len(news) or isinstance(old.value, tuple) != isinstance(new.value, tuple):
+        is_list = isinstance(new.value, tuple)
+        if len(old_graphs) != len(new_graphs) or isinstance(old.value, tuple) != is_list:
             texts = attribute_statement(old), attribute_statement(new)
             return [FieldChange(path, "model", *texts)]
-        for index, (old_item, new_item) in enumerate(zip(olds, news, strict=True)):
-            step = f"graphs[{index}]" if isinstance(new.value, tuple) else "g"
-            nested.append(
-                (old_item, new_item, *[f"{position.path}.{path}.{step}" for position in positions])  # type: ignore[arg-type]
-            )
+        for index, (old_graph, new_graph) in enumerate(zip(old_graphs, new_graphs, strict=True)):
+            step = f"graphs[{index}]" if is_list else "g"
+            paths = [f"{position.path}.{path}.{step}" for position in positions]
+            nested.append((old_graph, new_graph, *paths))  # type: ignore[arg-type]
         parts = [
             side.encoder.attribute(replace(item, value=None))
             for side, item in ((self._values.old, old), (self._values.new, new))

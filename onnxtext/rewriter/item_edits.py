@@ -295,14 +295,14 @@ def _items_above(
         gone: the indices in `ours` of the items to remove or move.
         added: maps indices in `ours` to the indices in `theirs` of the items to insert after them.
     """
-    news = {place: theirs.items[index].part for index, place in places.items()}
+    matching = {place: theirs.items[index].part for index, place in places.items()}
     result: dict[int, TextPart | None] = {}
     above: TextPart | None = None
     for place in range(-1, len(ours.items)):
         if place in gone:
             continue
         result[place] = above
-        above = theirs.items[added[place][-1]].part if place in added else news.get(place)
+        above = theirs.items[added[place][-1]].part if place in added else matching.get(place)
     return result
 
 

@@ -47,10 +47,10 @@ class Splicing:
 
     def model(self, before: Model, after: Model) -> None:
         """Write the changes of the main graph and of the functions."""
-        olds: list[Graph | Function] = [before.graph, *before.functions]
-        news: list[Graph | Function] = [*after.functions, after.graph]
-        by_position = {owner.at: owner for owner in news}
-        for old in olds:
+        old_owners: list[Graph | Function] = [before.graph, *before.functions]
+        new_owners: list[Graph | Function] = [*after.functions, after.graph]
+        by_position = {owner.at: owner for owner in new_owners}
+        for old in old_owners:
             if (new := by_position.get(old.at)) is not None:
                 self.graph(old, new, STEP)
 

@@ -162,13 +162,13 @@ def _match_by_use(match: GraphMatch) -> None:
     )
     if not left or not right:
         return
-    olds = {old.initializers[i].name: i for i in reversed(left)}
-    news = {new.initializers[i].name: i for i in reversed(right)}
+    old_indices = {old.initializers[i].name: i for i in reversed(left)}
+    new_indices = {new.initializers[i].name: i for i in reversed(right)}
     for old_index, new_index in match.nodes:
         names = zip(old.nodes[old_index].inputs, new.nodes[new_index].inputs, strict=False)
         for name, named in names:
-            if name in olds and named in news:
-                match.initializers.append((olds.pop(name), news.pop(named)))
+            if name in old_indices and named in new_indices:
+                match.initializers.append((old_indices.pop(name), new_indices.pop(named)))
                 match.names.add(name, named)
     match.initializers = by_new_index(match.initializers)
 

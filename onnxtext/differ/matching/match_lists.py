@@ -44,10 +44,11 @@ def moved_pairs(pairs: Pairs) -> Pairs:
 
 def unmatched_indices(pairs: Pairs, old_count: int, new_count: int) -> tuple[list[int], list[int]]:
     """Return the old indices and the new indices that are in none of the pairs, ascending."""
-    olds, news = {old_index for old_index, _ in pairs}, {new_index for _, new_index in pairs}
+    matched_old = {old_index for old_index, _ in pairs}
+    matched_new = {new_index for _, new_index in pairs}
     return (
-        [index for index in range(old_count) if index not in olds],
-        [index for index in range(new_count) if index not in news],
+        [index for index in range(old_count) if index not in matched_old],
+        [index for index in range(new_count) if index not in matched_new],
     )
 
 
