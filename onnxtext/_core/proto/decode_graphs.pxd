@@ -3,8 +3,8 @@ from onnxtext._core.proto.decode_values cimport Values
 from onnxtext._core.wire.reader cimport Bytes, Field
 
 cdef enum:
-    UNINTERRUPTED = 1 << 12  # the number of fields between two checks for signals
-    MAX_KNOWN = 1 << 10  # fields with larger numbers are unknown
+    SIGNAL_INTERVAL = 1 << 12  # the number of fields between two checks for signals
+    MAX_KNOWN = 1 << 10  # fields with this number or a larger one are unknown
 
 cdef class Tail:
     """The fields of a node after its leading inputs, outputs and name; cached by their bytes."""

@@ -39,7 +39,7 @@ def positional_field(value):
 
 
 def triple(token):
-    '''Return the lines of a triple-quoted string without indentation; Python reads rare forms.'''
+    '''Return the value of a string in triple quotes; Python reads rare forms.'''
     cdef const char* data
     cdef const char* line
     cdef const char* stop

@@ -7,10 +7,10 @@ from libc.string cimport memcpy
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, OF_ATTRIBUTE, PyType_GenericAlloc, make_float32, put,
 )
-from onnxtext._core.syntax.grammar cimport INNER_BYTES, KEEP, OBJECT, Rule
+from onnxtext._core.syntax.grammar cimport INNER_BYTES, OBJECT, SPAN, Rule
 from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.tensor.parse_literals cimport (
-    UNINTERRUPTED, Layout, Reader, after_blanks, is_blank, is_digit, read_element,
+    SIGNAL_INTERVAL, Layout, Reader, after_blanks, is_blank, is_digit, read_element,
 )
 
 from onnxtext.ast.tensors_and_attributes import AttributeType, Float32, Floats
@@ -47,7 +47,7 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
             found, kind = LISTS.get(found), LISTS.get(kind, kind)
         if found is None or (kind is not None and kind is not found):
             return None
-    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == KEEP and entry.end > entry.start:
+    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == SPAN and entry.end > entry.start:
         value = numbers_of(stack, entry, kind)
         if value is None:
             return None
@@ -91,12 +91,12 @@ cdef object numbers_of(Stack stack, Entry* entry, kind):
 
 
 cdef object read_number(const char* text, Py_ssize_t size, char kind):
-    """Return a number in an attribute, or a flat list of numbers; None if it is not plain.
+    """Parse a number, or a flat list of numbers; return None for rare forms, which Python reads.
 
     Args:
-        text: the literal, in a text that a zero byte ends.
-        size: its size.
-        kind: `i` or `f`; 0 if the first number decides.
+        text: the literal, in a zero-terminated text.
+        size: its size in bytes.
+        kind: `i` for integers, `f` for floats; 0 to infer it from the first number.
     """
     cdef Reader reader
     cdef Layout layout
@@ -129,7 +129,7 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     if is_list:
         result = PyBytes_FromStringAndSize(NULL, count * layout.width)
         reader.out = PyBytes_AS_STRING(result)
-    reader.patience = UNINTERRUPTED
+    reader.countdown = SIGNAL_INTERVAL
     reader.in_braces = False
     for index in range(count):
         if index:

@@ -9,7 +9,8 @@ cdef enum:
 
 cdef enum:
     # The forms of a stack entry: an object, or a span of the text that is converted on demand.
-    # Other forms are numbers of LATER or DEFER rules, whose functions convert the value on demand.
+    # A form >= 0 is the number of a LAZY_TOKEN or LAZY_OBJECT rule, whose function is called on
+    # demand.
     OBJECT = -1
     TOKEN = -2
     STRING = -3
@@ -27,12 +28,12 @@ cdef enum Op:
     INSIDE  # the text of a token without its first and last character
     LABEL  # the child, or "" if it is absent
     BYTES  # a string in UTF-8
-    LATER  # like CALL, but on demand
-    KEEP  # TEXT, INSIDE or LATER: the span, converted on demand
-    DEFER  # the function is called on demand with the only child, an object
-    ITSELF  # the token of the child, even if a LATER rule reduced it
-    STAYS  # a LATER child unchanged, a string in UTF-8, otherwise like CALL
-    REMEMBER  # like CALL, cached by text
+    LAZY_TOKEN  # like CALL, but on demand; the only child is a token
+    SPAN  # TEXT, INSIDE or LAZY_TOKEN: the entry stays a span of the text
+    LAZY_OBJECT  # like CALL, but on demand; the only child is an object
+    AS_TOKEN  # the child as a token, without the function of its LAZY_TOKEN rule
+    ELEMENT  # a child with a form >= 0 unchanged, a plain string in UTF-8; otherwise like CALL
+    CALL_CACHED  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
     COARSE_TYPE  # a tensor type, cached by text
     TUPLE  # the list of the only child as a tuple, cached by text
@@ -41,7 +42,7 @@ cdef enum Op:
     LIST_FIRST
     LIST_MORE
     LIST_DOTTED  # like LIST_MORE, for names with dots between them
-    PAIR  # a tuple of the last and the first child
+    PAIR  # a tuple of the second and the first child
     VALUE  # a `ValueInfo`
     GRAPH  # a `Graph`
     NODE  # a `Node`
@@ -58,7 +59,7 @@ cdef struct Rule:
     int size
     int origin
     int op
-    int form  # the form of the result of a KEEP or a DEFER
+    int form  # the form of the result of a SPAN or LAZY_OBJECT rule
     int count
     bint located
     int[MAX_CHILDREN] take
@@ -66,16 +67,16 @@ cdef struct Rule:
 cdef class Grammar:
     cdef Scanner scanner
     cdef int16_t* actions
-    cdef int16_t* gotos  # including the unit reductions that follow
-    cdef int16_t* spans  # by the state after a shift, the KEEP rule to apply at once, or -1
+    cdef int16_t* gotos  # the states after the unit reductions that follow
+    cdef int16_t* spans  # by the state after a shift, the SPAN rule to apply at once, or -1
     cdef Rule* rules
     cdef Py_ssize_t states, rule_count
     cdef int kinds, origins, end
     cdef list functions, reductions
-    cdef object token, fault, layout, read_token, error_node
+    cdef object token, semantic_error, layout, read_token, error_node
     cdef Py_ssize_t token_at, token_kind  # slots of a token
-    cdef dict shared_values  # values that several texts share, by rule and text
-    cdef dict layouts  # layouts that several texts share, by the id of the type
+    cdef dict shared_values  # immutable values that parses of several texts share, by rule and text
+    cdef dict layouts  # layouts that parses of several texts share, by the id of the type
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
     cdef int _skip_units(self, int16_t* gotos) except -1
     cdef int _add_spans(self) except -1

@@ -3,7 +3,7 @@
 
 A rule's action becomes an operation (`Op`). The stack stores most tokens as spans of the text;
 `Entry.form` describes how to make the object when it is needed. Three operations only set the form:
-TEXT, INSIDE and LATER, which `_add_rules` merges to KEEP.
+TEXT, INSIDE and LAZY_TOKEN. `_add_rules` replaces them by SPAN.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from libc.string cimport memcpy
@@ -18,11 +18,11 @@ OPS = {
     "INSIDE": INSIDE,
     "LABEL": LABEL,
     "BYTES": BYTES,
-    "LATER": LATER,
-    "DEFER": DEFER,
-    "ITSELF": ITSELF,
-    "STAYS": STAYS,
-    "REMEMBER": REMEMBER,
+    "LAZY_TOKEN": LAZY_TOKEN,
+    "LAZY_OBJECT": LAZY_OBJECT,
+    "AS_TOKEN": AS_TOKEN,
+    "ELEMENT": ELEMENT,
+    "CALL_CACHED": CALL_CACHED,
     "ATTRIBUTE": ATTRIBUTE,
     "COARSE_TYPE": COARSE_TYPE,
     "TUPLE": TUPLE,
@@ -91,7 +91,7 @@ cdef class Grammar:
         self.token = types["Token"]
         self.token_at, self.token_kind = slot_of(self.token, "at"), slot_of(self.token, "kind")
         self.shared_values, self.layouts = {}, {}
-        self.fault = types["SemanticError"]
+        self.semantic_error = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]
         self.error_node = types["error_node"]
@@ -116,27 +116,27 @@ cdef class Grammar:
 
         `Automaton.gotos` (`onnxtext.syntax.parser.lalr`) does the same.
         """
-        cdef Py_ssize_t index, patience
+        cdef Py_ssize_t index, steps_left
         cdef int state, origin
         for index in range(self.origins):
             state = gotos[index]
-            patience = self.states
+            steps_left = self.states
             while state != NO_ACTION:
                 origin = self._unit_of(state)
                 if origin < 0 or gotos[origin] == NO_ACTION:
                     break
                 state = gotos[origin]
-                patience -= 1
-                check(patience > 0)
+                steps_left -= 1
+                check(steps_left > 0)
             gotos[index] = state
         return 0
 
     cdef int _add_spans(self) except -1:
-        """Find the KEEP rules that the parser applies as soon as their token is shifted."""
+        """Find the SPAN rules that the parser applies as soon as their token is shifted."""
         cdef int state, kind, shifted, rule, following
         for state in range(self.states):
             rule = self._only_rule(state)
-            self.spans[state] = rule if rule >= 0 and self.rules[rule].op == KEEP else -1
+            self.spans[state] = rule if rule >= 0 and self.rules[rule].op == SPAN else -1
         for state in range(self.states):
             for kind in range(self.kinds):
                 shifted = self.actions[state * self.kinds + kind]
@@ -174,10 +174,10 @@ cdef class Grammar:
             rule.size = size
             rule.origin = origin
             rule.op = op
-            if op in (TEXT, INSIDE, LATER):
-                rule.op = KEEP
+            if op in (TEXT, INSIDE, LAZY_TOKEN):
+                rule.op = SPAN
                 rule.form = STRING if op == TEXT else INNER if op == INSIDE else number
-            elif op == DEFER:
+            elif op == LAZY_OBJECT:
                 check(len(take) == 1 and take[0] >= 0)
                 rule.form = number
             rule.located = located
@@ -186,7 +186,7 @@ cdef class Grammar:
                 check(-1 <= child < size)
                 rule.take[<int>index] = child
             check(op != RECORD or is_record(function, rule.count))
-            if rule.op in (UNIT, KEEP, BYTES, STAYS, ITSELF, GRAPH_NAME):
+            if rule.op in (UNIT, SPAN, BYTES, ELEMENT, AS_TOKEN, GRAPH_NAME):
                 check(size == 1 and list(take) == [0])
             self.functions.append(function)
             self.reductions.append(reduction)

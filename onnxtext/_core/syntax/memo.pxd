@@ -3,9 +3,9 @@ cimport cython
 from libc.stdint cimport uint8_t
 
 cdef enum:
-    MIN_PLACES = 1 << 5
-    PLACES = 1 << 12  # the maximum number of cache slots
-    SPARSE = 16  # characters of the text per slot
+    MIN_SLOTS = 1 << 5
+    MAX_SLOTS = 1 << 12
+    CHARACTERS_PER_SLOT = 16  # of the text, between the two limits
 
 cdef struct Key:
     int rule
@@ -19,7 +19,7 @@ cdef class Memo:
     cdef Key* keys
     cdef list values
     cdef Py_ssize_t mask
-    cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* place)
-    cdef int keep(
-        self, Py_ssize_t place, int rule, Py_ssize_t start, Py_ssize_t size, value
+    cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* slot)
+    cdef int store(
+        self, Py_ssize_t slot, int rule, Py_ssize_t start, Py_ssize_t size, value
     ) except -1

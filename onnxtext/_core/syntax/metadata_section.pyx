@@ -58,14 +58,14 @@ def metadata_section(word, list items):
             return python_section(word, items)
     cdef list above = []
     for block in items:
-        if not filled(get(block, OF_BLOCK.items), above):
+        if not fill_above(get(block, OF_BLOCK.items), above):
             return python_section(word, items)
         above = get(block, OF_BLOCK.items)
     return word, list(items)
 
 
-cdef bint filled(list items, list above) except -1:
-    """Replace items `key: above` by the entries of the block above; False if one is missing."""
+cdef bint fill_above(list items, list above) except -1:
+    """Replace each item `key: above` by the entry in the block above; False if it has none."""
     cdef Py_ssize_t number
     cdef dict known = None
     for number, item in enumerate(items):
@@ -88,14 +88,14 @@ def bind_blocks(list blocks, names, bind):
     Args:
         blocks: metadata blocks, and entries of the function itself.
         names: the names in the graph or function.
-        bind: the Python function that binds a block or entry; called for rare ones, in order.
+        bind: the Python function that binds a block or entry; called for rare blocks, in order.
     """
     for block in blocks:
-        if type(block) is not BLOCK or not bound(block, names):
+        if type(block) is not BLOCK or not bind_block(block, names):
             bind(block)
 
 
-cdef bint bound(block, names) except -1:
+cdef bint bind_block(block, names) except -1:
     """Attach a metadata block to its node or value; return False if Python must do it."""
     cdef tuple path = get(block, OF_BLOCK.path)
     kind = get(block, OF_BLOCK.kind)

@@ -106,8 +106,8 @@ def function(
                 entries = None
                 break
     if (
-        entries is None or not has_no_data(inputs, True) or not has_no_data(outputs, True)
-        or values and not has_no_data(values, False)
+        entries is None or not are_plain_values(inputs, True) or not are_plain_values(outputs, True)
+        or values and not are_plain_values(values, False)
     ):
         return python_function(
             offset, decorators, head, name, parameters, inputs, outputs, values, nodes
@@ -120,7 +120,7 @@ def function(
     )
 
 
-cdef bint has_no_data(list values, bint is_interface) except -1:
+cdef bint are_plain_values(list values, bint is_interface) except -1:
     """Whether no value info has data, and each input or output with decorators has a type."""
     for value in values:
         if type(value) is not VALUE_INFO or get(value, OF_VALUE.data) is not None:

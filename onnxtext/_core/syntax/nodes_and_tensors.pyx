@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport int64_t, uint32_t
 
 from onnxtext._core.syntax.grammar cimport (
-    DEFER, DOTTED, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
+    DOTTED, LAZY_OBJECT, OBJECT, ONE_INNER, ONE_STRING, TOKEN, Rule,
 )
 from onnxtext._core.tensor.parse_literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.ast.slots cimport (
@@ -78,12 +78,12 @@ cdef object tensor_data(Stack stack, object type, Py_ssize_t place, dict layouts
             return parsed_data(type, data)
         copy = str(data.text).encode("utf-8", "surrogateescape")
         size = len(copy)
-    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == DEFER:
+    elif entry.form >= 0 and stack.grammar.rules[entry.form].op == LAZY_OBJECT:
         data = string_data(type, stack.values[place])
         if data is not None:
             return data
     if copy is None and ((entry.form < 0 and entry.form != TOKEN) or size < 0):
-        # no literal, or its span is unknown
+        # not a literal, or its span is unknown
         return None
     key = <Py_ssize_t><void*>type
     layout = layouts.get(key)
@@ -108,7 +108,7 @@ cdef object string_data(type_, list items):
     """Return the data of a tensor of strings; None for other forms."""
     if type(type_) is not TENSOR_TYPE or get(type_, OF_TENSOR_TYPE.element) != "string":
         return None
-    if not has_dims(get(type_, OF_TENSOR_TYPE.shape)):
+    if not has_constant_dims(get(type_, OF_TENSOR_TYPE.shape)):
         return None
     for item in items:
         if type(item) is not bytes:
@@ -123,12 +123,12 @@ cdef object parsed_data(type_, data):
         calls = data.calls
         data = calls[0] if len(calls) == 1 else None
     if data.__class__ in STORED_ELSEWHERE:
-        return data if type(type_) is TENSOR_TYPE and has_dims(type_.shape) else None
+        return data if type(type_) is TENSOR_TYPE and has_constant_dims(type_.shape) else None
     if type(data) is not DataCall:
         return None
     if type(type_) is TENSOR_TYPE and data.name == "external":
-        return external_data(data.arguments) if has_dims(type_.shape) else None
-    if type(type_) is not SparseTensorType or not has_dims(type_.shape):
+        return external_data(data.arguments) if has_constant_dims(type_.shape) else None
+    if type(type_) is not SparseTensorType or not has_constant_dims(type_.shape):
         return None
     if data.name != "sparse" or len(data.arguments) != 2:
         return None
@@ -141,7 +141,7 @@ cdef object parsed_data(type_, data):
 
 
 cdef object external_data(arguments):
-    """Return the external data of `external(…)` with these arguments; None if they are wrong."""
+    """Return the external data for the arguments of `external(…)`; None if they are invalid."""
     cdef list entries = []
     if not 1 <= len(arguments) <= len(EXTERNAL_KEYS):
         return None
@@ -159,7 +159,7 @@ cdef object external_data(arguments):
     return make_data(EXTERNAL_DATA, OF_EXTERNAL, tuple(entries))
 
 
-cdef bint has_dims(shape) except -1:
+cdef bint has_constant_dims(shape) except -1:
     """Whether a shape is known, and all its dimensions are constant."""
     if type(shape) is not tuple:
         return False
@@ -170,7 +170,7 @@ cdef bint has_dims(shape) except -1:
 
 
 cdef tuple one_name(Stack stack, Py_ssize_t place):
-    """Return the names of a list that has exactly one; None for other lists."""
+    """Return the names in a list, if it has exactly one; None for other lists."""
     cdef Entry* entry = &stack.entries[place]
     if entry.form == ONE_INNER:
         return (PyUnicode_Substring(stack.text, entry.start + 1, entry.end - 1),)
@@ -180,7 +180,7 @@ cdef tuple one_name(Stack stack, Py_ssize_t place):
 
 
 cdef tuple names_of(list names):
-    """Return the names of a list; an omitted name is "", a trailing comma adds none."""
+    """Return the names in a list; "" for an omitted name. A None at the end adds no name."""
     cdef Py_ssize_t count = len(names)
     if names[count - 1] is None:
         names = names[: count - 1]
@@ -215,7 +215,7 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
 
 cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset):
     """Build a graph without decorators; return None for others, and if an output has data."""
-    cdef int first = rule.count - 5  # 1 for the main graph: its first child are the decorators
+    cdef int first = rule.count - 5  # 1 for the main graph, whose first child is its decorators
     cdef list outputs = stack.child(rule, base, first + 2)
     if first and rule.take[0] >= 0:
         return None
@@ -279,7 +279,7 @@ cdef object make_node(
 
 
 cdef object integer_of(Stack stack, Py_ssize_t place):
-    """Return the integer of a token with at most 18 characters; None for others."""
+    """Return the integer in a token of at most 18 characters; None for other entries."""
     cdef Entry* entry = &stack.entries[place]
     cdef int kind = PyUnicode_KIND(stack.text)
     cdef void* data = PyUnicode_DATA(stack.text)
@@ -309,7 +309,7 @@ cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):
 
 
 cdef bint is_shareable(object item):
-    """Whether a value consists of immutable plain objects, so that several texts may share it."""
+    """Whether all parts of a value are plain and immutable, so that several texts may share it."""
     if type(item) is ATTRIBUTE:
         if get(item, OF_ATTRIBUTE.decorators) or type(get(item, OF_ATTRIBUTE.name)) is not str:
             return False

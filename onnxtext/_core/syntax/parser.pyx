@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled LALR(1) loop.
 
-A `LalrLoop` continues for a `Machine` (`onnxtext.syntax.parser.lalr`) up to the first syntax error:
-it takes over the machine's stacks and hands them back at the unexpected token; Python diagnoses it.
+A `LalrLoop` feeds tokens in place of a `Machine` (`onnxtext.syntax.parser.lalr`), up to the first
+syntax error: it copies the machine's stacks, and copies them back at the unexpected token.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -14,10 +14,10 @@ from onnxtext._core.syntax.nodes_and_tensors cimport (
     make_value_info,
 )
 from onnxtext._core.syntax.grammar cimport (
-    ATTRIBUTE, BYTES, COARSE_TYPE, DECORATED, DEFER, DOTTED, ENTRY, GRAPH, GRAPH_NAME, INNER,
-    INNER_BYTES, INTEGER, ITSELF, KEEP, LABEL, LIST_DOTTED, LIST_EMPTY, LIST_FIRST, LIST_MORE,
-    NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET, PAIR, PASS, RECORD,
-    REMEMBER, STAYS, STRING, TENSOR, TOKEN, TUPLE, UNIT, VALUE, Grammar, Rule,
+    AS_TOKEN, ATTRIBUTE, BYTES, CALL_CACHED, COARSE_TYPE, DECORATED, DOTTED, ELEMENT, ENTRY, GRAPH,
+    GRAPH_NAME, INNER, INNER_BYTES, INTEGER, LABEL, LAZY_OBJECT, LIST_DOTTED, LIST_EMPTY,
+    LIST_FIRST, LIST_MORE, NO_ACTION, NODE, NODE_LAST, NODES, OBJECT, ONE_INNER, ONE_STRING, OPSET,
+    PAIR, PASS, RECORD, SPAN, STRING, TENSOR, TOKEN, TUPLE, UNIT, VALUE, Grammar, Rule,
 )
 from onnxtext._core.syntax.memo cimport Memo
 from onnxtext._core.syntax.scanner cimport END, LONG
@@ -31,35 +31,35 @@ cdef extern from "Python.h":
     object PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef enum:
-    MAX_REMEMBERED_LENGTH = 200
-    MAX_SHARED = 64  # the maximum number of values that a text adds to the shared ones
-    MAX_SHARED_VALUES = 4096
+    MAX_CACHED_LENGTH = 200  # in bytes of the text
+    MAX_LOOKUPS = 64  # the maximum number of values of a text that may be shared with other texts
+    MAX_SHARED_VALUES = 4096  # the next parse discards the shared values if there are more
     SHORT = 1 << 14  # only texts with fewer characters share layouts
-    UNINTERRUPTED = 1 << 14
+    SIGNAL_INTERVAL = 1 << 14  # the number of tokens between two checks for signals
 
 
 @cython.final
 cdef class LalrLoop(Stack):
     """The state of a parse in the native core."""
     cdef object machine
-    cdef Py_ssize_t most
+    cdef Py_ssize_t max_depth
     cdef Py_ssize_t start, end  # of the current token
-    cdef Py_ssize_t placed  # the offset that was stored in a value last
-    cdef int kept  # after a shift with a KEEP rule, the state before this rule; else -1
+    cdef Py_ssize_t last_offset  # the last offset that was stored in a value
+    cdef int state_before_span  # if a SPAN rule was applied last, the state before it; else -1
     cdef bint has_error_nodes
     cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
-    cdef bint is_faulty  # the last action raised a semantic error
+    cdef bint is_faulty  # whether an action failed since the last cached value was begun
     cdef Memo memo
     cdef int width  # bytes of a character
     cdef dict layouts
-    cdef int shared  # the number of values that this text may still share with others
+    cdef int lookups_left  # the number of further values that may be shared with other texts
 
-    def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t most):
+    def __cinit__(self, Grammar grammar, machine, str text, Py_ssize_t max_depth):
         self.machine = machine
-        self.most = most
+        self.max_depth = max_depth
         self.memo = Memo(text)
         self.width = PyUnicode_KIND(text)
-        self.shared = MAX_SHARED
+        self.lookups_left = MAX_LOOKUPS
         if len(grammar.shared_values) > MAX_SHARED_VALUES:
             grammar.shared_values, grammar.layouts = {}, {}
         self.layouts = grammar.layouts if PyUnicode_GET_LENGTH(text) < SHORT else {}
@@ -74,15 +74,15 @@ cdef class LalrLoop(Stack):
             The offset of the first token that was not fed, or the end of the text.
 
         Raises:
-            SemanticError: an action failed, and the machine does not keep errors or has too many.
+            SemanticError: an action failed, and the machine keeps no errors or has too many.
         """
-        self._take_over()
+        self._copy_from_machine()
         try:
             return self._run(offset)
         finally:
-            self._give_back()
+            self._copy_to_machine()
 
-    cdef _take_over(self):
+    cdef _copy_from_machine(self):
         """Copy the stack from the machine. The end offsets of its values are unknown."""
         cdef list states = self.machine.states, values = self.machine.values
         cdef list where = self.machine.where
@@ -100,19 +100,19 @@ cdef class LalrLoop(Stack):
             self.values[index + 1] = values[index]
             self.entries[index + 1].start = where[index]
             self.entries[index + 1].end = -1
-        self.kept = -1
+        self.state_before_span = -1
         self.has_error_nodes = self.machine.has_error_nodes
         self.is_resumed = self.depth > 0
 
-    cdef _give_back(self):
-        """Write the stack back to the machine, as the machine would have it before the next token.
+    cdef _copy_to_machine(self):
+        """Copy the stack to the machine, in the machine's form.
 
-        The machine applies a KEEP rule only at the next token. So if the loop has just applied one,
-        it restores the token and the state before the rule.
+        The machine applies a SPAN rule only at the next token. So if the loop has just applied one,
+        this method restores the token and the state before the rule.
         """
         cdef Py_ssize_t index
-        if self.kept >= 0:
-            self.entries[self.depth].state = self.kept
+        if self.state_before_span >= 0:
+            self.entries[self.depth].state = self.state_before_span
             self.entries[self.depth].form = TOKEN
         self.machine.states[:] = [self.entries[index].state for index in range(self.depth + 1)]
         self.machine.where[:] = [self.entries[index].start for index in range(1, self.depth + 1)]
@@ -121,7 +121,7 @@ cdef class LalrLoop(Stack):
     # ---- The loop ---------------------------------------------------------------------------
 
     cdef Py_ssize_t _run(self, Py_ssize_t offset) except -1:
-        cdef int kind, action, patience = UNINTERRUPTED
+        cdef int kind, action, countdown = SIGNAL_INTERVAL
         cdef int kinds = self.grammar.kinds
         cdef const void* data = PyUnicode_DATA(self.text)
         cdef Py_ssize_t length = PyUnicode_GET_LENGTH(self.text)
@@ -148,23 +148,23 @@ cdef class LalrLoop(Stack):
                 self._reduce(~action)
             if kind == self.grammar.end:
                 return length
-            if self.depth + 2 > self.most:
+            if self.depth + 2 > self.max_depth:
                 return self.start
             self.depth += 1
             if self.depth + SLACK >= self.room:
                 self.grow(self.depth + 1)
             self._shift(&self.entries[self.depth], action, token)
             offset = self.end
-            patience -= 1
-            if not patience:
+            countdown -= 1
+            if not countdown:
                 PyErr_CheckSignals()
-                patience = UNINTERRUPTED
+                countdown = SIGNAL_INTERVAL
 
     cdef inline int _shift(self, Entry* entry, int state, token) except -1:
-        """Set the entry of the current token, and apply the KEEP rule of its state, if any."""
+        """Set the entry of the current token, and apply the SPAN rule of its state, if any."""
         cdef int number = self.grammar.spans[state]
         cdef Rule* rule
-        self.kept = -1
+        self.state_before_span = -1
         entry.state = state
         entry.start = self.start
         entry.end = self.end
@@ -174,7 +174,7 @@ cdef class LalrLoop(Stack):
             self.values[self.depth] = token
         elif number >= 0:
             rule = &self.grammar.rules[number]
-            self.kept = state
+            self.state_before_span = state
             entry.form = rule.form
             entry.state = self.grammar.gotos[
                 self.entries[self.depth - 1].state * self.grammar.origins + rule.origin
@@ -201,9 +201,9 @@ cdef class LalrLoop(Stack):
             end = -1
         elif not self._reused(rule, entry):
             self.values[base] = self._make(number, base, start, end)
-            entry.form = rule.form if rule.op == DEFER else OBJECT
+            entry.form = rule.form if rule.op == LAZY_OBJECT else OBJECT
         self.depth = base
-        self.kept = -1
+        self.state_before_span = -1
         state = self.grammar.gotos[self.entries[base - 1].state * self.grammar.origins + rule.origin]
         if state < 0:
             raise ValueError("a rule has no goto state")
@@ -235,7 +235,7 @@ cdef class LalrLoop(Stack):
         return False
 
     cdef inline bint _reused(self, Rule* rule, Entry* entry) noexcept:
-        """Reuse the entry of the first symbol for the value of a rule, if that needs no object.
+        """Reuse the entry of the first symbol for the value of a rule, if this needs no object.
 
         Return whether the entry is reused.
         """
@@ -243,7 +243,7 @@ cdef class LalrLoop(Stack):
         cdef unsigned int first
         if rule.op == UNIT:
             return True
-        if rule.op == KEEP and entry.form == TOKEN:
+        if rule.op == SPAN and entry.form == TOKEN:
             entry.form = rule.form
             return True
         if rule.op == LIST_FIRST and rule.size == 1:
@@ -269,13 +269,13 @@ cdef class LalrLoop(Stack):
                 return False
             entry.form = STRING
             return True
-        if (rule.op == BYTES or rule.op == STAYS) and entry.form == INNER:
+        if (rule.op == BYTES or rule.op == ELEMENT) and entry.form == INNER:
             entry.form = INNER_BYTES
             return True
-        if rule.op == ITSELF and (entry.form == TOKEN or entry.form >= 0):
+        if rule.op == AS_TOKEN and (entry.form == TOKEN or entry.form >= 0):
             entry.form = TOKEN
             return True
-        return rule.op == STAYS and entry.form >= 0
+        return rule.op == ELEMENT and entry.form >= 0
 
     cdef object _make(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
         """Return the value of a rule."""
@@ -289,7 +289,7 @@ cdef class LalrLoop(Stack):
             return [self.child(rule, base, 0)]
         elif op == LIST_EMPTY:
             return []
-        elif op == PASS or op == DEFER:
+        elif op == PASS or op == LAZY_OBJECT:
             return self.child(rule, base, 0)
         elif op == BYTES:
             return bytes_of(self.child(rule, base, 0))
@@ -297,8 +297,8 @@ cdef class LalrLoop(Stack):
             return self.child(rule, base, 0) if rule.take[0] >= 0 else ""
         elif op == PAIR:
             return (self.child(rule, base, 1), self.child(rule, base, 0))
-        elif op == REMEMBER or op == ATTRIBUTE or op == COARSE_TYPE or op == TUPLE:
-            return self._remember(number, base, start, end)
+        elif op == CALL_CACHED or op == ATTRIBUTE or op == COARSE_TYPE or op == TUPLE:
+            return self._cached_value(number, base, start, end)
         elif op == NODES:
             node = self.child(rule, base, 1)
             if is_plain_node(node):
@@ -326,7 +326,7 @@ cdef class LalrLoop(Stack):
                 result = make_value_info(self, rule, base, start, self.layouts)
             else:
                 result = make_graph_value(self, rule, base, start)
-            self.placed = start
+            self.last_offset = start
         return self._call(number, base, start) if result is None else result
 
     # ---- The values -------------------------------------------------------------------------
@@ -338,14 +338,14 @@ cdef class LalrLoop(Stack):
         function = self.grammar.functions[number]
         try:
             if rule.located:
-                self.placed = offset
+                self.last_offset = offset
                 return function(offset, *taken)
             return function(*taken)
-        except self.grammar.fault as fault:
+        except self.grammar.semantic_error as error:
             self.depth = base - 1
-            self.kept = -1
+            self.state_before_span = -1
             self.is_faulty = True
-            result = self.machine.keep(fault, self.grammar.reductions[number], offset, taken)
+            result = self.machine.keep(error, self.grammar.reductions[number], offset, taken)
             self.has_error_nodes = self.machine.has_error_nodes
             return result
 
@@ -366,31 +366,31 @@ cdef class LalrLoop(Stack):
             result = tuple(<list?>self.child(rule, base, 0))
         return self._call(number, base, start) if result is None else result
 
-    cdef object _remember(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
+    cdef object _cached_value(self, int number, Py_ssize_t base, Py_ssize_t start, Py_ssize_t end):
         """Return the value of a rule from a cache, or build and cache it.
 
-        There are two caches of values, both by rule and text: `memo` for this text, and
-        `Grammar.shared_values` for plain immutable values of several texts. (`layouts` caches the
-        layouts of tensors.) A value that contains an offset (`placed >= start`) or an error
-        (`is_faulty`) is not cached.
+        There are two caches, both by rule and text: `memo` for this text, and
+        `Grammar.shared_values` for immutable values that `is_shareable` accepts, for several texts.
+        A value that contains an offset (`last_offset >= start`) or an error (`is_faulty`) is not
+        cached.
         """
-        cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, place
-        if not 0 < size <= MAX_REMEMBERED_LENGTH:
+        cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, slot
+        if not 0 < size <= MAX_CACHED_LENGTH:
             return self._build_cached(number, base, start)
-        result = self.memo.find(number, first, size, &place)
+        result = self.memo.find(number, first, size, &slot)
         if result is not None:
             return result
         key = None
-        if self.shared:
-            self.shared -= 1
+        if self.lookups_left:
+            self.lookups_left -= 1
             key = (number, PyUnicode_Substring(self.text, start, end))
             result = self.grammar.shared_values.get(key)
         if result is None:
             self.is_faulty = False
             result = self._build_cached(number, base, start)
-            if self.placed >= start or self.is_faulty:  # it has an offset or an error
+            if self.last_offset >= start or self.is_faulty:
                 return result
             if key is not None and is_shareable(result):
                 self.grammar.shared_values[key] = result
-        self.memo.keep(place, number, first, size, result)
+        self.memo.store(slot, number, first, size, result)
         return result

@@ -7,7 +7,7 @@ cdef enum:
     BAD = -2  # no token begins here
     LONG = -3  # a token that the Python lexer must read
     IGNORED = -4  # whitespace or a comment
-    NOTHING = -5  # not an accepting state
+    NOT_ACCEPTING = -5  # not an accepting state
 
 cdef class Scanner:
     cdef uint8_t[256] classes

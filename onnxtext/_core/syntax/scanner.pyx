@@ -13,10 +13,12 @@ ctypedef fused Character:
     uint32_t
 
 
-cdef Py_ssize_t LIMIT = 4096  # Python reads longer strings and comments, with `str.find`
+cdef Py_ssize_t LIMIT = 4096  # Python reads longer comments, and longer tokens except lists
 cdef int DEEPEST = 100  # nested brackets; the Python lexer reads deeper ones
 
-SPECIAL_KINDS = {"END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOTHING": NOTHING}
+SPECIAL_KINDS = {
+    "END": END, "BAD": BAD, "LONG": LONG, "IGNORED": IGNORED, "NOT_ACCEPTING": NOT_ACCEPTING,
+}
 
 
 cdef class Scanner:
@@ -100,7 +102,7 @@ cdef class Scanner:
 
 
 cdef inline uint8_t column_of(Character character) noexcept nogil:
-    """Return the index of a character in tables; all characters beyond ASCII share one."""
+    """Return an index at which `classes` has the class of a character."""
     if Character is uint8_t:
         return character
     else:
@@ -159,7 +161,7 @@ cdef int find_token(
                 loop = tables.loops + state * 256
                 while offset < stop and loop[column_of(text[offset])]:
                     offset += 1
-                if accepts[state] != NOTHING:
+                if accepts[state] != NOT_ACCEPTING:
                     result = accepts[state]
                     end[0] = offset
         if offset == stop < length and state >= 0 and not (is_nested and depth == 0):

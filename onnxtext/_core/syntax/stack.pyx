@@ -5,14 +5,14 @@
 
 - OBJECT: `values` has it.
 - another negative form: a span of the text, which `Stack.value` converts.
-- 0 or more: the number of the LATER or DEFER rule whose function makes it.
+- 0 or more: the number of the LAZY_TOKEN or LAZY_OBJECT rule whose function makes it.
 """
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 from onnxtext._core.syntax.grammar cimport (
-    DEFER, DOTTED, INNER, INNER_BYTES, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
+    DOTTED, INNER, INNER_BYTES, LAZY_OBJECT, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
 )
 from onnxtext._core.ast.slots cimport new_tuple, put
 
@@ -28,14 +28,14 @@ cdef extern from "Python.h":
 
 
 cdef class Stack:
-    def __cinit__(self, Grammar grammar, machine, str text, most):
+    def __cinit__(self, Grammar grammar, machine, str text, max_depth):
         """Create the stack.
 
         Args:
             grammar: the tables.
             machine: not used; Cython passes the arguments of `LalrLoop` here, too.
             text: the text.
-            most: not used, like `machine`.
+            max_depth: not used, like `machine`.
         """
         self.grammar = grammar
         self.text = text
@@ -47,7 +47,7 @@ cdef class Stack:
 
     cdef int grow(self, Py_ssize_t depth) except -1:
         """Make room for `depth` entries, and for those that empty rules add after them."""
-        cdef Py_ssize_t room = self.room or SHALLOW
+        cdef Py_ssize_t room = self.room or INITIAL_ROOM
         cdef Entry* entries
         while room < depth + SLACK:
             room *= 2
@@ -74,7 +74,7 @@ cdef class Stack:
         cdef int form = entry.form
         if form == OBJECT:
             return self.values[index]
-        if form >= 0 and self.grammar.rules[form].op == DEFER:
+        if form >= 0 and self.grammar.rules[form].op == LAZY_OBJECT:
             return self.grammar.functions[form](self.values[index])
         if form == INNER:
             return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)

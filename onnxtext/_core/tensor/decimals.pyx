@@ -13,8 +13,8 @@ cdef enum:
     MAX_POWER = 31
     MIN_POWER64 = -324
     MAX_POWER64 = 292
-    EIGHT = 100_000_000
-    MAX_DIGITS = 17  # of a float64
+    TEN_TO_8 = 100_000_000
+    MAX_DIGITS = 17  # the decimal digits of a float64
 
 cdef uint64_t MANTISSA = 1ULL << 23, MANTISSA64 = 1ULL << 52  # the implicit bits
 # floor(10**-k * 2**s) + 1 for each exponent k, with s chosen to leave 64 or 128 bits.
@@ -47,8 +47,8 @@ cdef int write_unsigned(char* out, uint64_t value) noexcept:
 
 cdef inline int count_digits(uint64_t value) noexcept:
     cdef int count = 1
-    while value >= EIGHT:
-        value //= EIGHT
+    while value >= TEN_TO_8:
+        value //= TEN_TO_8
         count += 8
     return (
         count + (value > 9) + (value > 99) + (value > 999) + (value > 9_999) + (value > 99_999)
@@ -60,8 +60,8 @@ cdef void write_digits(char* out, uint64_t value, int count) noexcept:
     """Write a number of `count` digits; bytes after them may be overwritten."""
     cdef uint64_t digits
     if count > 8:
-        write_digits(out, value // EIGHT, count - 8)
-        digits = eight_digits(value % EIGHT)
+        write_digits(out, value // TEN_TO_8, count - 8)
+        digits = eight_digits(value % TEN_TO_8)
         memcpy(out + count - 8, &digits, 8)
     elif count == 1:
         out[0] = <char>(c"0" + value)

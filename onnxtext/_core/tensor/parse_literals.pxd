@@ -8,16 +8,16 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DIMS = 8
-    UNINTERRUPTED = 1 << 18  # the elements that are read between two tests for Ctrl-C
+    SIGNAL_INTERVAL = 1 << 18  # the number of elements between two checks for signals
 
 cdef class Layout:
     """The storage layout of a tensor type."""
     cdef readonly object type  # kept alive, because layouts are cached by its id
-    cdef uint8_t kind  # `f`, `i`, `u` or `b`; 0 if Python reads literals of this type
+    cdef uint8_t kind  # `f`, `i`, `u`, `b` or `c` (complex); 0 if Python reads these literals
     cdef Layout entries  # the layout of literals in braces; None if Python reads them
-    cdef Layout element  # that of complex parts, or of words and decimals in braces; else None
+    cdef Layout element  # see `__cinit__`
     cdef int width, rank, bits
-    cdef int step  # the distance of packed bytes; 0 for types that are not packed
+    cdef int step  # the distance between packed bytes; 0 for types that are not packed
     cdef int fraction, bias  # for floats: the number of fraction bits, and the exponent bias
     cdef Py_ssize_t count
     cdef Py_ssize_t[8] dims
@@ -26,7 +26,7 @@ cdef class Layout:
 cdef struct Reader:
     const char* at
     char* out
-    int patience
+    int countdown
     bint in_braces
 
 cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size)

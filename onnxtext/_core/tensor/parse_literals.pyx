@@ -19,8 +19,8 @@ cdef extern from "Python.h":
     double PyOS_string_to_double(const char*, char**, void*) except? -1.0
 
 cdef enum:
-    FEW_ELEMENTS = 1 << 16  # the maximum allocation before the elements are counted
-    MAX_EXPANDED = 1 << 16  # bytes; larger splats are not expanded
+    FEW_ELEMENTS = 1 << 16  # Python reads more elements if the text is too short to list them
+    MAX_EXPANDED = 1 << 16  # in bytes; Python reads larger tensors with `...`
 
 cdef double[23] POWERS
 POWERS[:] = [float(f"1e{exponent}") for exponent in range(23)]
@@ -33,7 +33,7 @@ cdef class Layout:
 
         Args:
             type: the type.
-            kind: `float`, `int`, `uint`, `bool` or `complex`; others are read in Python.
+            kind: `float`, `int`, `uint`, `bool` or `complex`; Python reads others.
             bits: the bits of an element.
             fraction: the fraction bits of a float.
             entries: the layout of entries of the typed field; None if Python reads them.
@@ -84,7 +84,7 @@ cdef bytes read_literal(Layout layout, const char* text, Py_ssize_t size):
     result = PyBytes_FromStringAndSize(NULL, layout.count * layout.width)
     reader.at = text
     reader.out = PyBytes_AS_STRING(result)
-    reader.patience = UNINTERRUPTED
+    reader.countdown = SIGNAL_INTERVAL
     reader.in_braces = text[0] == c"{"
     if text[0] != c"{" and text[0] != c"[":
         if layout.rank or not read_element(layout, &reader):
@@ -149,9 +149,9 @@ cdef bint read_splat(
 cdef bint read_element(Layout layout, Reader* reader) except -1:
     cdef uint64_t integer, limit
     cdef bint negative
-    reader.patience -= 1
-    if not reader.patience:
-        reader.patience = UNINTERRUPTED
+    reader.countdown -= 1
+    if not reader.countdown:
+        reader.countdown = SIGNAL_INTERVAL
         PyErr_CheckSignals()
     if layout.kind == c"f":
         if not read_float(layout, reader):
@@ -246,7 +246,7 @@ cdef bint read_float(Layout layout, Reader* reader) except -1:
 
 
 cdef bint read_special(Layout layout, Reader* reader) noexcept:
-    """Read `inf`, `nan` or one of them after a minus, if the type has at least 16 bits."""
+    """Read `inf`, `nan`, `-inf` or `-nan`, if the type has at least 16 bits."""
     cdef bint minus = reader.at[0] == c"-"
     cdef bint is_nan = strncmp(reader.at + minus, "nan", 3) == 0
     cdef uint64_t code = (1ULL << (layout.bits - 1)) - (1ULL << layout.fraction)
@@ -272,23 +272,24 @@ cdef bint is_halfway(double number, float nearest) noexcept:
 cdef bint write_narrow(Layout layout, uint64_t bits, char* out) noexcept:
     """Round a double to 8 or 16 bits; return False if it is halfway or too large."""
     cdef int surplus = 52 - layout.fraction
-    cdef uint64_t size = bits & 0x7FFFFFFFFFFFFFFFULL
+    cdef uint64_t magnitude = bits & 0x7FFFFFFFFFFFFFFFULL
     cdef double number
-    if size >> 52 < <uint64_t>(1024 - layout.bias):  # subnormal: a multiple of the type's minimum
-        memcpy(&number, &size, 8)
+    if magnitude >> 52 < <uint64_t>(1024 - layout.bias):  # subnormal
+        # The result is a multiple of the type's minimum.
+        memcpy(&number, &magnitude, 8)
         number = ldexp(number, layout.bias - 1 + layout.fraction)
-        size = <uint64_t>number
-        if number - size == 0.5:
+        magnitude = <uint64_t>number
+        if number - magnitude == 0.5:
             return False
-        size += number - size > 0.5
+        magnitude += number - magnitude > 0.5
     else:
         if bits & ((1ULL << surplus) - 1) == 1ULL << (surplus - 1):
             return False
-        size += 1ULL << (surplus - 1)
-        if <int64_t>(size >> 52) > 1023 + layout.bias:
+        magnitude += 1ULL << (surplus - 1)
+        if <int64_t>(magnitude >> 52) > 1023 + layout.bias:
             return False
-        size = (size >> surplus) - (<uint64_t>(1023 - layout.bias) << layout.fraction)
-    write_integer(out, (bits >> 63) << (layout.bits - 1) | size, layout.width)
+        magnitude = (magnitude >> surplus) - (<uint64_t>(1023 - layout.bias) << layout.fraction)
+    write_integer(out, (bits >> 63) << (layout.bits - 1) | magnitude, layout.width)
     return True
 
 

@@ -38,15 +38,15 @@ _FRACTIONS = {
 
 OPERATIONS = {
     "attribute": "ATTRIBUTE",
-    "attribute_type": "REMEMBER",
+    "attribute_type": "CALL_CACHED",
     "bare_graph_name": "GRAPH_NAME",
-    "bracket_item": "ITSELF",
+    "bracket_item": "AS_TOKEN",
     "call": "RECORD",
     "coarse_type": "COARSE_TYPE",
-    "container_type": "REMEMBER",
+    "container_type": "CALL_CACHED",
     "decorated_element": "DECORATED",
-    "element": "STAYS",
-    "fine_type": "REMEMBER",
+    "element": "ELEMENT",
+    "fine_type": "CALL_CACHED",
     "bare_opset_item": "OPSET",
     "graph": "GRAPH",
     "graph_value": "GRAPH",
@@ -61,33 +61,33 @@ OPERATIONS = {
     "list_more": "LIST_MORE",
     "list_more_comma": "LIST_MORE",
     "list_of": "PASS",
-    "literal": "ITSELF",
+    "literal": "AS_TOKEN",
     "metadata_entry": "RECORD",
     "more_nodes": "NODES",
     "named_tensor": "TENSOR",
     "node": "NODE",
     "node_attributes_last": "NODE_LAST",
-    "number": "LATER",
-    "number_list": "LATER",
+    "number": "LAZY_TOKEN",
+    "number_list": "LAZY_TOKEN",
     "number_value": "PASS",
     "opaque_part": "TEXT",
     "opset_item": "OPSET",
     "plain_name": "TEXT",
     "plain_string": "INSIDE",
-    "raw_literals": "DEFER",
-    "raw_numbers": "LATER",
-    "reference": "REMEMBER",
-    "scalar_data": "LATER",
+    "raw_literals": "LAZY_OBJECT",
+    "raw_numbers": "LAZY_TOKEN",
+    "reference": "CALL_CACHED",
+    "scalar_data": "LAZY_TOKEN",
     "scalar_tensor": "TENSOR",
-    "scalar_type": "REMEMBER",
+    "scalar_type": "CALL_CACHED",
     "section_word": "TEXT",
     "string_literal": "BYTES",
     "string_value": "BYTES",
     "tensor_name": "TEXT",
     "type_value": "PASS",
     "tensor_assigned": "TENSOR",
-    "typed_literals": "DEFER",
-    "typed_numbers": "LATER",
+    "typed_literals": "LAZY_OBJECT",
+    "typed_numbers": "LAZY_TOKEN",
     "typed_output": "PAIR",
     "typed_value": "VALUE",
     "unnamed_tensor": "TENSOR",
@@ -98,8 +98,9 @@ OPERATIONS = {
 """Maps the name of an action to the operation that the core runs instead.
 
 `_core/syntax/grammar.pxd` defines the operations. `_rule` has exceptions, for example for names
-with dots. The core calls all other actions as functions. An action with LATER or DEFER must not
-raise a `SemanticError`: the core calls it on demand, where `Machine.keep` cannot record the error.
+with dots. The core calls all other actions as functions. An action with LAZY_TOKEN or LAZY_OBJECT
+must not raise a `SemanticError`: the core calls it on demand, where `Machine.keep` cannot record
+the error.
 """
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -119,7 +120,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class CoreParser(Parser):
-    """A parser with a native loop; at an error, the loop hands its stack to the Python machine."""
+    """A parser with a native loop; at an error, it copies its stack to the Python machine."""
 
     def feed_from(self, offset: int) -> None:
         """Feed the tokens from an offset to the end of the text, as `Parser.feed_from` does."""
@@ -174,7 +175,7 @@ def number_terminals(tables: ParserTables) -> dict[str, int]:
 
 
 def _scanner(tables: ParserTables, terminals: dict[str, int]) -> Scanner:
-    numbers = {"": SPECIAL_KINDS["NOTHING"], BAD_KIND: SPECIAL_KINDS["BAD"]} | terminals
+    numbers = {"": SPECIAL_KINDS["NOT_ACCEPTING"], BAD_KIND: SPECIAL_KINDS["BAD"]} | terminals
     accepts = [
         SPECIAL_KINDS["IGNORED"] if name.startswith(IGNORED) else numbers[name]
         for name in tables.scanner.accepts
@@ -184,7 +185,7 @@ def _scanner(tables: ParserTables, terminals: dict[str, int]) -> Scanner:
 
 
 def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
-    """Return a rule in the form that `Grammar` of the core takes; `origins` numbers the rules."""
+    """Return a rule in the form that `Grammar` of the core takes; `origins` numbers rule names."""
     function: Callable[..., Any] | None = FUNCTIONS.get(reduction.name, reduction.action)
     if reduction.unit:
         name = "UNIT"
@@ -210,7 +211,7 @@ def _rule(reduction: Reduction, origins: dict[str, int]) -> tuple[Any, ...]:
 
 
 def _layout(type: Type) -> Layout:
-    """Return the parameters with which the core reads the elements of a tensor."""
+    """Return the layout with which the core reads the literals of a tensor type."""
     element = ELEMENTS.get(type.element) if isinstance(type, TensorType) else None
     if not isinstance(type, TensorType) or element is None:
         return Layout(type, "", 0, 0, None, None)
