@@ -54,7 +54,7 @@ cdef class Decoder:
 
     cdef object rare_lifter(self):
         """Return the `Lifter` for a rare item; record what is unknown about the item."""
-        self.values.is_plain, self.values.most = False, UNKNOWN
+        self.values.is_plain, self.values.largest = False, UNKNOWN
         self.values.has_empty_names = True
         return self.python()
 
@@ -105,14 +105,14 @@ cdef class Decoder:
     cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
         cdef Py_ssize_t before
-        cdef int patience = UNINTERRUPTED
+        cdef int countdown = SIGNAL_INTERVAL
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], docs = []
         cdef list sparse = [], annotations = [], metadata = [], rest = [], values
         name = None
         while offset < end:
-            patience -= 1
-            if not patience:
-                patience = UNINTERRUPTED
+            countdown -= 1
+            if not countdown:
+                countdown = SIGNAL_INTERVAL
                 PyErr_CheckSignals()
             next_field(data, view, offset, end, &field)
             before, offset = offset, field.end
@@ -203,7 +203,7 @@ cdef class Decoder:
         """Decode an initializer or value info with the lifter; record whether it is rare."""
         result = getattr(self.python(), method)(data)
         if result.decorators or result.metadata or result.data is not None:
-            self.values.is_plain, self.values.most = False, UNKNOWN
+            self.values.is_plain, self.values.largest = False, UNKNOWN
         return result
 
     cdef object _node(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, int depth):

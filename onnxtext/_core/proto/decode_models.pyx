@@ -5,7 +5,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
-from onnxtext._core.proto.decode_graphs cimport UNINTERRUPTED, Decoder, next_field
+from onnxtext._core.proto.decode_graphs cimport SIGNAL_INTERVAL, Decoder, next_field
 from onnxtext._core.proto.decode_types cimport text_of
 from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN
 from onnxtext._core.proto.decode_entries cimport any_entry_of
@@ -85,7 +85,7 @@ cdef class ModelDecoder(Decoder):
     def facts(self):
         """Return the facts about the decoded model that `Facts` of `proto.decode.lift` describes."""
         return (
-            self.values.most if self.values.most < UNKNOWN else -1,
+            self.values.largest if self.values.largest < UNKNOWN else -1,
             self.values.is_plain,
             self.has_empty_fields,
             self.values.has_empty_names,
@@ -113,15 +113,15 @@ cdef class ModelDecoder(Decoder):
     cdef object _function(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
         cdef Py_ssize_t before
-        cdef int left = UNINTERRUPTED
+        cdef int countdown = SIGNAL_INTERVAL
         cdef list inputs = [], outputs = [], parameters = [], attributes = [], nodes = []
         cdef list infos = [], opsets = [], entries = [], rest = []
         name = ""
         domain = overload = doc_string = None
         while offset < end:
-            left -= 1
-            if not left:
-                left = UNINTERRUPTED
+            countdown -= 1
+            if not countdown:
+                countdown = SIGNAL_INTERVAL
                 PyErr_CheckSignals()
             next_field(data, view, offset, end, &field)
             before, offset = offset, field.end

@@ -19,7 +19,7 @@ from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are decoded in Python
 
-cdef int64_t LARGEST = 1 << 40  # tensors of at least this number of elements are decoded in Python
+cdef int64_t ELEMENT_LIMIT = 1 << 40  # Python decodes tensors with this number of elements or more
 
 cdef dict TYPED_KEYS = {
     "float_data": TENSOR_FLOAT_DATA,
@@ -172,17 +172,17 @@ cdef class Head:
             return
         for item in get(self.type, OF_TENSOR_TYPE.shape):
             dim = item
-            if not 0 <= dim < LARGEST:
+            if not 0 <= dim < ELEMENT_LIMIT:
                 return
             if not dim:
                 is_empty = True
-            elif count <= (LARGEST - 1) // dim:
+            elif count <= (ELEMENT_LIMIT - 1) // dim:
                 count *= dim
             else:
-                count = LARGEST
+                count = ELEMENT_LIMIT
         bits, self.typed_key, self.is_bool, self.is_string, self.is_complex = <tuple>layout
         if bits not in (2, 4) and bits < 8:
             return
-        if is_empty or count < LARGEST:
+        if is_empty or count < ELEMENT_LIMIT:
             self.count, self.bits = 0 if is_empty else count, bits
             self.size = (self.count * self.bits + 7) // 8

@@ -2,15 +2,15 @@
 from onnxtext._core.wire.reader cimport Bytes
 
 cdef enum:
-    SHORT = 64  # in a cached tail, larger attributes are not cached on their own
-    SMALL = 4096  # larger data is a view of the model instead of a copy
+    SHORT = 64  # in bytes; in a cached tail, larger attributes are not cached on their own
+    SMALL = 4096  # in bytes; larger data is a view of the model instead of a copy
     UNKNOWN = 0x7FFFFFFF  # see `Values`
 
 cdef class Values:
     """Decodes value infos, tensors and attributes; equal types or attributes share an object.
 
     Attributes:
-        most: the number of elements of the largest tensor, or list in an attribute, so far;
+        largest: the number of elements of the largest tensor, or list in an attribute, so far;
             `UNKNOWN` after a string of more than `SMALL` bytes, and after an item that Python
             decoded.
         is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`.
@@ -18,7 +18,7 @@ cdef class Values:
         has_empty_names: whether a tensor in an attribute stores an empty name, or may store one.
     """
     cdef dict attributes, types, heads, sparse_types
-    cdef Py_ssize_t most
+    cdef Py_ssize_t largest
     cdef bint is_plain, is_strict, has_empty_names
     cdef object held, name  # the data and the name of the last tensor
     cdef object sparse_name  # the name of the last sparse initializer

@@ -147,7 +147,7 @@ cdef class Values:
                     for index in range(field.value, offset):
                         if data[index] > 1:
                             return False
-                self.most = max(self.most, head.count)
+                self.largest = max(self.largest, head.count)
                 is_large = head.size > SMALL
                 held = view[field.value:offset] if is_large else copied(data, field.value, offset)
                 self.held = make_data(RAW_DATA, OF_RAW, held)
@@ -160,7 +160,7 @@ cdef class Values:
                 ):
                     return False
                 size = len(entries) // (4 if is_narrow(field.key) else 8)
-                self.most = max(self.most, size, head.count if head.bits < 8 else 0)
+                self.largest = max(self.largest, size, head.count if head.bits < 8 else 0)
                 self.held = make_data(TYPED_DATA, OF_TYPED, entries)
             else:
                 return False
@@ -168,7 +168,7 @@ cdef class Values:
             if self.held is not None or (strings and (external or location)):
                 return False
             if strings:
-                self.most = max(self.most, len(strings))
+                self.largest = max(self.largest, len(strings))
                 self.held = make_data(STRING_DATA, OF_STRINGS, tuple(strings))
             elif external and location == 1:
                 self.held = make_data(EXTERNAL_DATA, OF_EXTERNAL, tuple(external))
@@ -271,7 +271,7 @@ cdef class Values:
                     return None
                 memcpy(PyBytes_AS_STRING(floats) + 4 * count, data + field.value, 4)
                 count += 1
-        self.most = max(self.most, len(items), count)
+        self.largest = max(self.largest, len(items), count)
         if items:
             return tuple(items)
         if key == ATTRIBUTE_FLOATS:
@@ -289,7 +289,7 @@ cdef class Values:
 
     cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
         """Decode a string in an attribute."""
-        self.most = self.most if end - start <= SMALL else UNKNOWN
+        self.largest = self.largest if end - start <= SMALL else UNKNOWN
         return copied(data, start, end)
 
     cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end):

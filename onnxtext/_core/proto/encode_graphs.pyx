@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from onnxtext._core.wire.buffer cimport Buffer
 from onnxtext._core.proto.decorators cimport Decorations, decorations_of, text_argument
-from onnxtext._core.proto.encode_types cimport identity, is_denoted
+from onnxtext._core.proto.encode_types cimport identity, can_add_denotation
 from onnxtext._core.proto.encode_values cimport ValueEncoder
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
@@ -45,7 +45,7 @@ cdef class Encoder(ValueEncoder):
         if graph_part(graph, OF_GRAPH.decorators, "decorators") and self._decorations(graph) is None:
             return None
         self.is_model = True
-        # In the order of `messages.Lowering.model`, so that the same error comes first.
+        # In the order of `messages.Lowering.model`, so that the same error is raised first.
         for item in get(model, OF_MODEL.opset_imports):
             self._opset(MODEL_OPSET_IMPORT, item)
         self.entries(MODEL_METADATA_PROPS, get(model, OF_MODEL.metadata))
@@ -53,12 +53,12 @@ cdef class Encoder(ValueEncoder):
         tail = self.out.take(0)
         self.depth = 0
         cdef list pieces = self.graph(graph)
-        self.some_integer(MODEL_IR_VERSION, get(model, OF_MODEL.ir_version))
-        self.some_text(MODEL_PRODUCER_NAME, get(model, OF_MODEL.producer_name))
-        self.some_text(MODEL_PRODUCER_VERSION, get(model, OF_MODEL.producer_version))
-        self.some_text(MODEL_DOMAIN, get(model, OF_MODEL.domain))
-        self.some_integer(MODEL_MODEL_VERSION, get(model, OF_MODEL.model_version))
-        self.some_text(MODEL_DOC_STRING, get(model, OF_MODEL.doc_string))
+        self.optional_integer(MODEL_IR_VERSION, get(model, OF_MODEL.ir_version))
+        self.optional_text(MODEL_PRODUCER_NAME, get(model, OF_MODEL.producer_name))
+        self.optional_text(MODEL_PRODUCER_VERSION, get(model, OF_MODEL.producer_version))
+        self.optional_text(MODEL_DOMAIN, get(model, OF_MODEL.domain))
+        self.optional_integer(MODEL_MODEL_VERSION, get(model, OF_MODEL.model_version))
+        self.optional_text(MODEL_DOC_STRING, get(model, OF_MODEL.doc_string))
         for piece in pieces:
             size += len(piece)
         self.out.head(MODEL_GRAPH, size)
@@ -149,7 +149,7 @@ cdef class Encoder(ValueEncoder):
         for is_input, items in data:
             for value in items:
                 if type(data_of(value)) is SPARSE_TENSOR:
-                    self.tick()
+                    self.check_signals()
                     before = out.size
                     inside = out.open(GRAPH_SPARSE_INITIALIZER)
                     if not value.decorators and self.sparse(value.data, value.name):
@@ -188,7 +188,7 @@ cdef class Encoder(ValueEncoder):
             return False
         metadata = dict(graph.value_metadata)
         for entry in result:
-            self.tick()
+            self.check_signals()
             if type(entry) is tuple:
                 name, kind, offset = entry
                 entries = metadata.pop(name, ()) if metadata else ()
@@ -227,10 +227,10 @@ cdef class Encoder(ValueEncoder):
                 out.text(FUNCTION_ATTRIBUTE, item)
         for node in get(function, OF_FUNCTION.nodes):
             self._node(FUNCTION_NODE, node)
-        self.some_text(FUNCTION_DOC_STRING, get(function, OF_FUNCTION.doc_string))
+        self.optional_text(FUNCTION_DOC_STRING, get(function, OF_FUNCTION.doc_string))
         for item in get(function, OF_FUNCTION.opset_imports):
             self._opset(FUNCTION_OPSET_IMPORT, item)
-        self.some_text(FUNCTION_DOMAIN, get(function, OF_FUNCTION.domain))
+        self.optional_text(FUNCTION_DOMAIN, get(function, OF_FUNCTION.domain))
         for item in parameters:
             if not isinstance(item, str):
                 self.attribute(FUNCTION_ATTRIBUTE_PROTO, item, offset)
@@ -246,14 +246,14 @@ cdef class Encoder(ValueEncoder):
                 out.field(FUNCTION_VALUE_INFO, encoded)
         else:
             self._typed_outputs(FUNCTION_VALUE_INFO, function)
-        self.some_text(FUNCTION_OVERLOAD, get(function, OF_FUNCTION.overload))
+        self.optional_text(FUNCTION_OVERLOAD, get(function, OF_FUNCTION.overload))
         self.entries(FUNCTION_METADATA_PROPS, get(function, OF_FUNCTION.metadata))
         if decorators or self.lowering.defaults.others:
             encoded = out.take(start)
             out.add_bytes(self.lowering.finish("FunctionProto", encoded, decorators, offset))
         return 0
 
-    cdef int some_integer(self, int key, value) except -1:
+    cdef int optional_integer(self, int key, value) except -1:
         """Add an integer field unless the value is None."""
         cdef int64_t number
         if value is not None:
@@ -268,7 +268,7 @@ cdef class Encoder(ValueEncoder):
             return self.out.field(key, self.lowering.opset(item))
         version = get(item, OF_OPSET.version)
         start = self.out.open(key)
-        self.some_text(OPERATOR_SET_ID_DOMAIN, get(item, OF_OPSET.domain))
+        self.optional_text(OPERATOR_SET_ID_DOMAIN, get(item, OF_OPSET.domain))
         self.out.number(OPERATOR_SET_ID_VERSION, <uint64_t>version)
         return self.out.close(start)
 
@@ -277,7 +277,7 @@ cdef class Encoder(ValueEncoder):
     cdef int _node(self, int key, node) except -1:
         cdef Buffer out = self.out
         cdef Py_ssize_t start
-        self.tick()
+        self.check_signals()
         if self.nodes_in_python or type(node) is not NODE:
             return self.in_python(key, self.lowering.node(node))
         decorators = get(node, OF_NODE.decorators)
@@ -294,7 +294,7 @@ cdef class Encoder(ValueEncoder):
         for text in get(node, OF_NODE.outputs):
             out.text(NODE_OUTPUT, text)
         name = get(node, OF_NODE.name)
-        self.some_text(NODE_NAME, self.node_name if name is None else name)
+        self.optional_text(NODE_NAME, self.node_name if name is None else name)
         out.text(NODE_OP_TYPE, get(node, OF_NODE.op_type))
         attributes = get(node, OF_NODE.attributes)
         if attributes:
@@ -325,7 +325,7 @@ cdef class Encoder(ValueEncoder):
         for node in graph_part(owner, OF_GRAPH.nodes, "nodes"):
             types = get(node, OF_NODE.output_types) if type(node) is NODE else node.output_types
             if types:
-                self.tick()
+                self.check_signals()
                 outputs = node.outputs
                 if len(outputs) != len(types):
                     raise ValueError("outputs and their types differ in number")
@@ -342,14 +342,14 @@ cdef class Encoder(ValueEncoder):
 
     cdef int _value(self, int key, value) except -1:
         cdef Decorations added = None
-        self.tick()
+        self.check_signals()
         if self.values_in_python or type(value) is not VALUE_INFO:
             return self.out.field(key, self.lowering.value_info(value))
         decorators = get(value, OF_VALUE.decorators)
         if decorators:
             added = decorations_of(decorators)
             if added is None or added.is_located or (
-                added.denotation is not None and not is_denoted(get(value, OF_VALUE.type))
+                added.denotation is not None and not can_add_denotation(get(value, OF_VALUE.type))
             ):
                 return self.out.field(key, self.lowering.value_info(value))
         return self._typed(

@@ -36,7 +36,7 @@ cdef class TypeEncoder:
     cdef bint integer(self, int key, value) except -1
     cdef TensorForm form(self, type_)
 
-cdef bint is_denoted(type_) except -1
+cdef bint can_add_denotation(type_) except -1
 
 
 cdef inline object identity(object thing):

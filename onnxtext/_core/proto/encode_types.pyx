@@ -17,7 +17,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     DEEPEST = 16  # types that are nested deeper are encoded in Python
-    LARGE = 1 << 30  # the sizes of larger data are computed in Python
+    LARGE = 1 << 30  # a limit for a dimension, and for a size in bits; Python computes larger sizes
 
 cdef type DECORATED_DIM = DecoratedDim, SPARSE = SparseTensorType, SEQUENCE = SequenceType
 cdef type OPTIONAL = OptionalType, MAP = MapType
@@ -57,8 +57,8 @@ cdef class TensorForm:
         return out.close(start)
 
 
-cdef bint is_denoted(type_) except -1:
-    """Whether a type has no decorators, and its denotation would follow all its other fields."""
+cdef bint can_add_denotation(type_) except -1:
+    """Whether a type has no decorators, and the field `denotation` is the last of its fields."""
     cdef type kind = type(type_)
     if kind is TENSOR_TYPE:
         return not get(type_, OF_TENSOR_TYPE.decorators)

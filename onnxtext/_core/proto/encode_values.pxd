@@ -24,22 +24,22 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bint opsets_in_python
     cdef list pieces, alive
     cdef dict attributes, types, forms
-    cdef int depth, level, deepest, patience
+    cdef int depth, level, deepest, countdown
     cdef int graph_fields(self, graph) except -1
     cdef int entries(self, int key, entries) except -1
     cdef int arguments(self, int key, tuple arguments) except -1
-    cdef int some_text(self, int key, text) except -1
-    cdef int tick(self) except -1
+    cdef int optional_text(self, int key, text) except -1
+    cdef int check_signals(self) except -1
     cdef int node_attributes(self, attributes, node) except -1
     cdef int attribute(self, int key, attribute, offset) except -1
     cdef int in_python(self, int key, encoded) except -1
     cdef bint value(self, attribute) except -1
     cdef bint item(self, int kind, int key, value) except -1
-    cdef bint stored(self, int kind, bint is_typed, blob) except -1
+    cdef bint blob_value(self, int kind, bint is_typed, blob) except -1
     cdef int floats(self, bytes data) except -1
     cdef int initializers(self, list values, bint is_input) except -1
     cdef object resolved(self, value, data)
-    cdef int large(self, list pieces) except -1
+    cdef int add_initializer(self, list pieces) except -1
     cdef int flush_if_large(self) except -1
     cdef bint tensor(self, type_, name, data, bytes doc) except -1
     cdef bint sparse(self, sparse, name) except -1

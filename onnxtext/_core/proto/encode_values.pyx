@@ -25,9 +25,9 @@ from onnxtext.ast.typed_blobs import expand_repetition
 from onnxtext.proto.encode.lower_error import LowerError
 
 cdef enum:
-    LARGE = 1 << 16  # the minimum size of a piece; malloc reuses blocks of this size
-    SMALL = 4096  # larger attributes are not cached, larger data is not copied
-    UNINTERRUPTED = 1 << 14
+    LARGE = 1 << 16  # the minimum size of a piece, in bytes; malloc reuses blocks of this size
+    SMALL = 4096  # in bytes; larger attributes are not cached, larger data is not copied
+    SIGNAL_INTERVAL = 1 << 14  # the number of nodes and values between two checks for signals
     # Types of attributes.
     FLOAT = 1
     INT = 2
@@ -68,7 +68,7 @@ cdef class ValueEncoder(TypeEncoder):
         self.out = Buffer()
         self.pieces, self.alive = [], []
         self.attributes, self.types, self.forms = {}, {}, {}
-        self.patience, self.omitted = UNINTERRUPTED, 0
+        self.countdown, self.omitted = SIGNAL_INTERVAL, 0
 
     cdef int graph_fields(self, graph) except -1:
         raise NotImplementedError
@@ -92,15 +92,15 @@ cdef class ValueEncoder(TypeEncoder):
             self.out.close(start)
         return 0
 
-    cdef int some_text(self, int key, text) except -1:
+    cdef int optional_text(self, int key, text) except -1:
         """Add a string field unless the string is None."""
         return 0 if text is None else self.out.text(key, text)
 
-    cdef int tick(self) except -1:
-        """Check for Ctrl-C from time to time."""
-        self.patience -= 1
-        if not self.patience:
-            self.patience = UNINTERRUPTED
+    cdef int check_signals(self) except -1:
+        """Count a node or value; check for signals, such as Ctrl-C, every `SIGNAL_INTERVAL`."""
+        self.countdown -= 1
+        if not self.countdown:
+            self.countdown = SIGNAL_INTERVAL
             PyErr_CheckSignals()
         return 0
 
@@ -171,7 +171,7 @@ cdef class ValueEncoder(TypeEncoder):
             value = expand_repetition(value)
             held = type(value)
         if held is A_BLOB or held is A_TYPED_BLOB:
-            if not self.stored(kind, held is A_TYPED_BLOB, value):
+            if not self.blob_value(kind, held is A_TYPED_BLOB, value):
                 return False
         elif kind == FLOATS and held is A_FLOATS:
             self.floats(value.data)
@@ -224,8 +224,8 @@ cdef class ValueEncoder(TypeEncoder):
         out.close(start)
         return True
 
-    cdef bint stored(self, int kind, bint is_typed, blob) except -1:
-        """Add the value of an attribute that is in a blob; return False if Python must encode it."""
+    cdef bint blob_value(self, int kind, bint is_typed, blob) except -1:
+        """Add the value of an attribute from a blob; return False if Python must encode it."""
         try:
             data = self.lowering.blob(blob, -1)
         except LowerError:
@@ -257,7 +257,7 @@ cdef class ValueEncoder(TypeEncoder):
         cdef Py_ssize_t before, start
         cdef Decorations added
         for value in values:
-            self.tick()
+            self.check_signals()
             self.flush_if_large()
             before = out.size
             data = data_of(value)
@@ -286,11 +286,11 @@ cdef class ValueEncoder(TypeEncoder):
                     out.close(start)
                     continue
                 out.size = before
-            self.large(self.lowering.initializer_with(value, data, is_input))
+            self.add_initializer(self.lowering.initializer_with(value, data, is_input))
         return 0
 
     cdef object resolved(self, value, data):
-        """Return the data of an initializer; read data in a typed blob or a data file."""
+        """Return the data of an initializer; read it if it is in a typed blob or a data file."""
         kind = type(data)
         if kind is A_TYPED_BLOB or kind is A_DATA_FILE:
             return self.lowering.tensor_data(
@@ -298,7 +298,7 @@ cdef class ValueEncoder(TypeEncoder):
             )
         return data
 
-    cdef int large(self, list pieces) except -1:
+    cdef int add_initializer(self, list pieces) except -1:
         """Add an initializer that Python encoded; large data in the main graph is not copied."""
         self.out.head(GRAPH_INITIALIZER, sum(map(len, pieces)))
         for piece in pieces:
@@ -346,7 +346,7 @@ cdef class ValueEncoder(TypeEncoder):
             if kind is STRING_DATA:
                 for item in get(data, OF_STRINGS):
                     out.field(TENSOR_STRING_DATA, item)
-            self.some_text(TENSOR_NAME, name)
+            self.optional_text(TENSOR_NAME, name)
             if doc is not None:
                 out.field(TENSOR_DOC_STRING, doc)
             if kind is EXTERNAL_DATA:
@@ -359,13 +359,13 @@ cdef class ValueEncoder(TypeEncoder):
                 return False
         out.add_bytes(form.head)
         if key > TENSOR_NAME:
-            self.some_text(TENSOR_NAME, name)
+            self.optional_text(TENSOR_NAME, name)
         if raw or (len(held) and not form.width):
             out.field(key, held if type(held) is bytes else bytes(held))
         elif len(held):
             form.add_varints(out, held)
         if key < TENSOR_NAME:
-            self.some_text(TENSOR_NAME, name)
+            self.optional_text(TENSOR_NAME, name)
         if doc is not None:
             out.field(TENSOR_DOC_STRING, doc)
         return True

@@ -13,8 +13,8 @@ from onnxtext._core.wire.reader cimport FIXED32, LENGTH, VARINT, Bytes, Field, r
 from onnxtext.proto.descriptors import message_spec
 
 cdef enum:
-    MAX_NUMBERS = 64  # field numbers below this are in the tables
-    DEEPEST = 200
+    MAX_NUMBERS = 64  # the tables have the field numbers below this one
+    DEEPEST = 200  # Python reads messages that are nested deeper
     UNKNOWN = -1
 
 cdef bytes ASCENDING = bytes(range(1, MAX_NUMBERS))
@@ -22,7 +22,7 @@ cdef bytes ASCENDING = bytes(range(1, MAX_NUMBERS))
 cdef struct Known:  # a field of a message type
     int wire_type  # UNKNOWN if the schema has no such field
     int message  # the index of its message type; -1 for other fields
-    bint is_list  # of numbers
+    bint is_list  # whether it is a list of numbers, which may be packed
     bint is_repeated
     bint is_enum
     uint64_t values  # of an enum, as bits

@@ -33,7 +33,7 @@ cdef inline bint read_varint(
     return False
 
 cdef inline bint read_field(Bytes data, Py_ssize_t at, Py_ssize_t end, Field* field) noexcept:
-    """Read the field at an offset; return False if its form is unusual or invalid."""
+    """Read the field at an offset; return False if it is invalid, a group, or its key is large."""
     cdef uint64_t size
     field.key = 0
     field.value = field.end = at
