@@ -380,8 +380,8 @@ cdef class Printer(NodePrinter):
 cdef int after_head(graph, int indent, bint is_last) except -1:
     """Return the width of the text after the outputs (or the `<…>` list) on the same line.
 
-    The text is ` {`, ` <` or ` {}`. If `indent` is not 0, the graph is in an attribute, and a comma
-    follows ` {}`.
+    The text is ` {`, ` <` or ` {}`. `is_last` means that the `<…>` list is already printed. If
+    `indent` is not 0, the graph is in an attribute, and a comma follows ` {}`.
     """
     if graph_part(graph, OF_GRAPH.nodes, "nodes"):
         return 2

@@ -123,7 +123,7 @@ cdef class Numbers:
     ) except -1:
         """Load all numbers of `content`, unless they are already loaded.
 
-        They may be, because a list that does not fit on one line is printed twice.
+        A list that does not fit on one line is printed twice, but loaded once.
         """
         content = self.content
         if (

@@ -7,9 +7,9 @@ from onnxtext._core.wire.buffer cimport Growing
 cdef class Text(Growing):
     """A growing UTF-8 text."""
     cdef list parts  # the finished parts before `data`
-    cdef Py_ssize_t before  # the offset at which `data` begins; marks are such offsets
+    cdef Py_ssize_t before  # the offset of `data` in the whole text; marks are such offsets, too
     cdef int trying  # the number of active trials
-    cdef Py_ssize_t start  # the column of `data`
+    cdef Py_ssize_t start  # the column at which `data` begins
 
     cdef inline int character(self, char character) except -1:
         self.need(1)
@@ -45,9 +45,9 @@ cdef class Text(Growing):
     cdef list take(self)
     cdef int flush_if_large(self) except -1
     cdef int _flush(self) except -1
-    cdef bint _plain(self, text, bint anywhere) except -1
+    cdef bint _ascii_name(self, text, bint allow_special) except -1
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1
-    cdef bint _printable(self, const char* data, Py_ssize_t size) except -1
+    cdef bint _quoted_ascii(self, const char* data, Py_ssize_t size) except -1
 
 
 cdef inline Py_ssize_t characters(const char* data, Py_ssize_t size) noexcept:

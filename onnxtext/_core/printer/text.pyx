@@ -109,20 +109,20 @@ cdef class Text(Growing):
 
     cdef int word(self, text) except -1:
         """Add the name of an operator, attribute, label or dimension, like `quote_word`."""
-        if not self._plain(text, True):
+        if not self._ascii_name(text, True):
             self._quoted(text)
         return 0
 
     cdef int name(self, text) except -1:
         """Add the name of a value, graph or function, like `value_name`."""
-        if not self._plain(text, False):
+        if not self._ascii_name(text, False):
             self._quoted(text)
         return 0
 
-    cdef bint _plain(self, text, bint anywhere) except -1:
+    cdef bint _ascii_name(self, text, bint allow_special) except -1:
         """Add a printable ASCII name, quoted if necessary; return False for others.
 
-        `anywhere`: whether special words are valid without quotes.
+        `allow_special`: whether special words, such as `float` and `nan`, need no quotes.
         """
         cdef const char* data
         cdef Py_ssize_t size, index
@@ -142,7 +142,7 @@ cdef class Text(Growing):
                 least = PRINTABLE
         if least == LETTER:
             if (
-                anywhere or size >= 64 or not LENGTHS[<uint8_t>data[0]] >> size & 1
+                allow_special or size >= 64 or not LENGTHS[<uint8_t>data[0]] >> size & 1
                 or (text not in SPECIAL_WORDS and text.lower() not in SPECIAL_NUMBERS)
             ):
                 self.add(data, size)
@@ -159,7 +159,7 @@ cdef class Text(Growing):
 
     cdef int string(self, text, int indent) except -1:
         """Add a string value, like `string_value`."""
-        if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._printable(
+        if PyUnicode_IS_COMPACT_ASCII(<str?>text) and self._quoted_ascii(
             <const char*>PyUnicode_1BYTE_DATA(text), PyUnicode_GET_LENGTH(text)
         ):
             return 0
@@ -276,11 +276,11 @@ cdef class Text(Growing):
 
     cdef int bytes_string(self, bytes data, int indent) except -1:
         """Add a string value that is given as bytes."""
-        if self._printable(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
+        if self._quoted_ascii(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)):
             return 0
         return self.string(data.decode("utf-8", "surrogateescape"), indent)
 
-    cdef bint _printable(self, const char* data, Py_ssize_t size) except -1:
+    cdef bint _quoted_ascii(self, const char* data, Py_ssize_t size) except -1:
         """Add a quoted printable ASCII string; return False for others."""
         if printable_run(<const uint8_t*>data, size) < size:
             return False
@@ -373,7 +373,7 @@ cdef class Text(Growing):
 
 
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
-    """Return how many leading characters need no escape; test eight characters at a time."""
+    """Return the number of leading characters that need no escape; test eight at a time."""
     cdef Py_ssize_t offset = 0
     cdef uint64_t word
     while offset + 8 <= size:

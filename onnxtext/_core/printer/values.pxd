@@ -11,7 +11,7 @@ cdef class ValuePrinter:
     cdef object owner  # the `GraphPrinter` for rare forms; None if it was not needed yet
     cdef dict types, type_texts
     cdef list alive
-    cdef int patience
+    cdef int countdown
 
     cdef object python(self)
     cdef int _check_signals(self) except -1

@@ -28,7 +28,7 @@ cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
 cdef enum:
-    UNINTERRUPTED = 1 << 12
+    SIGNAL_INTERVAL = 1 << 12  # the number of nodes and values between two checks for signals
 
 cdef frozenset PLAIN_DATA = frozenset((RAW_DATA, TYPED_DATA, STRING_DATA, Blob, TypedBlob))
 cdef object value_parts = GraphPrinter.value_parts
@@ -39,16 +39,16 @@ cdef class ValuePrinter:
     def __cinit__(self):
         self.numbers = Numbers()
         self.types, self.type_texts, self.alive = {}, {}, []
-        self.patience = UNINTERRUPTED
+        self.countdown = SIGNAL_INTERVAL
 
     cdef object python(self):
         """Return the `GraphPrinter` for rare forms."""
         raise NotImplementedError
 
     cdef int _check_signals(self) except -1:
-        self.patience -= 1
-        if not self.patience:
-            self.patience = UNINTERRUPTED
+        self.countdown -= 1
+        if not self.countdown:
+            self.countdown = SIGNAL_INTERVAL
             PyErr_CheckSignals()
         return 0
 
@@ -108,7 +108,7 @@ cdef class ValuePrinter:
         return out.spaces(indent) if text.endswith("\n") else 0
 
     cdef bint _short_decorators(self, decorators, int indent) except -1:
-        """Print decorators on one line; return False unless each is a short string, and all fit."""
+        """Print decorators on one line; return False unless each has one short string, and all fit."""
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial()
         for decorator in decorators:
