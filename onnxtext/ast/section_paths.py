@@ -110,10 +110,10 @@ def described_parts(
         if node.metadata or node.decorators:
             result.append(named)
         result += _parts_in_attributes(node, named.path, named.tied)  # type: ignore[arg-type]
-    return [named for named in result if not _is_moved(named)] if to_place else result
+    return [named for named in result if not _is_always_in_section(named)] if to_place else result
 
 
-def _is_moved(named: Named) -> bool:
+def _is_always_in_section(named: Named) -> bool:
     """Whether the metadata of a part is always printed in the section; see `described_parts`."""
     entries = named.item.metadata if named.tied else ()
     return bool(entries) and (len(entries) > 1 or entries[0][0].startswith(EXPORTED))

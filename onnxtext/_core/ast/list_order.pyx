@@ -13,7 +13,7 @@ cdef type ENTRY = ListEntry
 def place_all_types(list nodes, list infos, taken, bint with_metadata):
     """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
 
-    `onnxtext.ast.compact_form.output_types.place_all_types` describes the arguments.
+    `onnxtext.ast.compact_form.output_types.place_all_types` describes the arguments and result.
     """
     cdef set names = {value.name for value in taken}
     for value in infos:
@@ -161,7 +161,7 @@ def place_named_types(list nodes, list infos, taken):
             if declared[name] != get(value, OF_VALUE.type):
                 return None
             places[name] = None
-            numbers[index] = PY_SSIZE_T_MAX  # a copy: only `@value_info` can list it
+            numbers[index] = PY_SSIZE_T_MAX  # declared elsewhere: only `@value_info` can list it
             left -= 1
     if len(places) != last:
         return None

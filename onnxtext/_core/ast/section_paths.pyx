@@ -83,10 +83,10 @@ cdef int add_nodes(list result, list nodes, tuple prefix, bint tied, bint to_pla
                     counts[name] = name not in counts
             name = first_output(node)
             is_tied = tied and bool(name) and counts[name] is True
-        if to_place and is_tied and is_moved(node) and not has_graphs(node):
+        if to_place and is_tied and is_always_in_section(node) and not has_graphs(node):
             continue
         path = prefix + (record(STEP, (name, None, is_label)),)
-        if is_described(node) and not (to_place and is_tied and is_moved(node)):
+        if is_described(node) and not (to_place and is_tied and is_always_in_section(node)):
             result.append(record(NAMED, ("node", path, node, is_tied)))
         if has_graphs(node):
             add_graphs(result, node.attributes, path, is_tied, to_place)
@@ -104,7 +104,7 @@ cdef int add_graphs(list result, attributes, tuple path, bint tied, bint to_plac
                 step = record(STEP, (name, None if graphs is not value else index, False))
                 inner = path + (step,)
                 is_tied = tied and name not in seen
-                if not (to_place and is_tied and is_moved(graph)):
+                if not (to_place and is_tied and is_always_in_section(graph)):
                     result.append(record(NAMED, ("graph", inner, graph, is_tied)))
                 add_parts(result, graph, inner, is_tied, to_place)
         seen.add(name)
@@ -114,15 +114,15 @@ cdef int add_graphs(list result, attributes, tuple path, bint tied, bint to_plac
 cdef int add_part(
     list result, kind, tuple prefix, name, bint tied, item, bint to_place
 ) except -1:
-    if not (to_place and tied and is_moved(item)):
+    if not (to_place and tied and is_always_in_section(item)):
         result.append(
             record(NAMED, (kind, prefix + (record(STEP, (name, None, False)),), item, tied))
         )
     return 0
 
 
-cdef bint is_moved(item) except -1:
-    """Whether the metadata of an item with a unique path is always printed in the section."""
+cdef bint is_always_in_section(item) except -1:
+    """Whether the metadata of an item is always printed in the section, given a unique path."""
     if type(item) is NODE:
         metadata = get(item, OF_NODE.metadata)
     elif type(item) is VALUE_INFO:

@@ -38,6 +38,7 @@ def non_numeric_lists(nodes):
 
 
 cdef bint is_plain(attributes, bint strings) except -1:
+    """Whether `non_numeric_lists` (`rich_lists` if `strings`) leaves out a tuple of attributes."""
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:
             return False
