@@ -71,7 +71,7 @@ def metadata_block(
 ) -> MetadataBlock:
     """Return the metadata block for `node path { … }`.
 
-    Replace each entry `key: above` in the blocks inside a function's block.
+    In the inner blocks of a function's block, replace each entry `key: above`.
 
     Raises:
         SemanticError: the kind is unknown, the path, the overload or an item is invalid for the

@@ -60,7 +60,7 @@ def scalar_tensor(element: str, value: str | bytes) -> ast.Tensor:
         SemanticError: the element is invalid for the type.
     """
     type, data = ast.TensorType(str(element)), ScalarText(value)
-    _refuse_strings(type.element, data)
+    _reject_strings(type.element, data)
     return ast.Tensor(type, _scalar(ELEMENTS[type.element], data))
 
 
@@ -78,7 +78,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
             help="write a tensor type, or remove the data",
             code="tensor-type-expected",
         )
-    _refuse_strings(type.element, data)
+    _reject_strings(type.element, data)
     dims = _dims(type)
     calls = (
         [data] if isinstance(data, DataCall) else data.calls if isinstance(data, FieldCalls) else []
@@ -153,7 +153,7 @@ def _dims(type: ast.TensorType) -> tuple[int, ...]:
     return dims  # type: ignore[return-value]
 
 
-def _refuse_strings(element: str, data: Pending | None) -> None:
+def _reject_strings(element: str, data: Pending | None) -> None:
     """Raise an error if the data of a tensor of numbers has strings."""
     if element == "string" or element not in ELEMENTS:
         return

@@ -90,9 +90,10 @@ def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
 
 
 def _missing_dim(inside: str, offset: int) -> SemanticError:
-    """Return the error for missing dimensions in a list whose inside is at `offset`.
+    """Return the error for missing dimensions; `inside` is the list without its brackets.
 
-    Its edits remove the commas before them; at the beginning, the commas after them.
+    Its edits remove each missing dimension with the comma before it, or with the comma after it at
+    the beginning of the list. `offset` is the offset of `inside` in the source.
     """
     places, edits = list[Span](), list[Edit]()
     parts = inside.split(",")
@@ -107,7 +108,7 @@ def _missing_dim(inside: str, offset: int) -> SemanticError:
         offset = end + 1
     start, end = places[0]
     error = SemanticError("a dimension is missing", at=start, length=end - start)
-    error.edits = tuple(edits[: len(parts) - 1])  # without dimensions, one comma is counted twice
+    error.edits = tuple(edits[: len(parts) - 1])  # if all are missing, there are fewer commas
     return error
 
 

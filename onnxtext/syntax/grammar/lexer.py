@@ -46,7 +46,7 @@ _LONG_NESTED = 500
 """In NESTED tokens longer than this, numpy finds the closing bracket."""
 
 _LONG_TEXT = 10_000
-"""The lexer remembers an unclosed quote only if more than this number of characters follow it."""
+"""The lexer stores the offset of an unclosed quote only if more characters than this follow it."""
 
 
 class Token(str):
@@ -124,7 +124,7 @@ class Lexer:
         return unclosed is text and offset >= start
 
     def _note_bad(self, text: str, token: str, start: int) -> None:
-        """If a BAD token is an unclosed quote and much text follows, remember its offset."""
+        """If a BAD token is an unclosed quote and much text follows, store its offset."""
         is_long = len(text) - start > _LONG_TEXT
         if token == '"' and is_long and not self._is_unclosed(text, start):
             self._unclosed = (text, start)

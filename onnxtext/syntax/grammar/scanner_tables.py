@@ -68,13 +68,13 @@ class _Nfa:
     """A nondeterministic automaton (NFA) for several regular expressions. State 0 is the start.
 
     Attributes:
-        empty: for each state, the targets of its empty transitions.
+        epsilon: for each state, the targets of its epsilon transitions.
         moves: for each state, its other transitions: a set of characters and the next state.
         finals: for each final state, the index of the expression that it accepts.
     """
 
     def __init__(self, patterns: list[str]) -> None:
-        self.empty: list[list[int]] = []
+        self.epsilon: list[list[int]] = []
         self.moves: list[list[tuple[frozenset[int], int]]] = []
         self.finals: dict[int, int] = {}
         self._parser: Any = importlib.import_module(_PARSER)
@@ -85,12 +85,12 @@ class _Nfa:
             self.finals[self._sequence(parsed, self._state(start), flags)] = index
 
     def _state(self, before: int | None = None) -> int:
-        """Add a state, and an empty transition to it from `before` if given; return its number."""
-        self.empty.append([])
+        """Add a state, with an epsilon transition from `before` if given; return its number."""
+        self.epsilon.append([])
         self.moves.append([])
         if before is not None:
-            self.empty[before].append(len(self.empty) - 1)
-        return len(self.empty) - 1
+            self.epsilon[before].append(len(self.epsilon) - 1)
+        return len(self.epsilon) - 1
 
     def _sequence(self, items: Any, at: int, flags: int) -> int:
         """Add the items of a parsed regular expression after state `at`; return the last state."""
@@ -117,7 +117,7 @@ class _Nfa:
             case "BRANCH":
                 end = self._state()
                 for items in argument[1]:
-                    self.empty[self._sequence(items, self._state(at), flags)].append(end)
+                    self.epsilon[self._sequence(items, self._state(at), flags)].append(end)
                 return end
             case "MAX_REPEAT":
                 minimum, maximum, items = argument
@@ -137,12 +137,12 @@ class _Nfa:
             at = self._sequence(items, at, flags)
         if maximum == self._parser.MAXREPEAT:
             loop = self._state(at)
-            self.empty[self._sequence(items, loop, flags)].append(loop)
+            self.epsilon[self._sequence(items, loop, flags)].append(loop)
             return loop
         end = self._state(at)
         for _ in range(maximum - minimum):
             at = self._sequence(items, at, flags)
-            self.empty[at].append(end)
+            self.epsilon[at].append(end)
         return end
 
     def classes(self) -> tuple[list[int], list[int]]:
@@ -195,11 +195,11 @@ class _Nfa:
         return rows, accepts
 
     def _closure(self, states: frozenset[int]) -> frozenset[int]:
-        """Follow empty transitions; return the reached states that are final or have `moves`."""
+        """Follow epsilon transitions; return the reached states that are final or have `moves`."""
         seen = set(states)
         left = list(states)
         while left:
-            new = [state for state in self.empty[left.pop()] if state not in seen]
+            new = [state for state in self.epsilon[left.pop()] if state not in seen]
             seen.update(new)
             left += new
         return frozenset(state for state in seen if self.moves[state] or state in self.finals)

@@ -34,10 +34,10 @@ class Parser:
         self.recover: Callable[[Unexpected], int | None] | None = None
 
     def parse(self, offset: int | None = 0) -> Any:
-        """Return the value of the start rule; `ERROR_NODE` if too little could be parsed.
+        """Return the value of the start rule; `ERROR_NODE` if the recovery gives up.
 
         Args:
-            offset: the offset to begin at; None to give up.
+            offset: the offset to begin at; None to return `ERROR_NODE` at once.
 
         Raises:
             Unexpected: a token is unexpected, and there is no recovery.
