@@ -119,7 +119,7 @@ def test_facts_of_a_decoded_model(text: str, facts: lift.Facts) -> None:
 
 
 def test_the_python_lifter_gives_the_same_tree() -> None:
-    """The lifter in Python reports the same, whichever core is enabled."""
+    """The lifter in Python gives the same tree as the fast path of the enabled core."""
     for text in ITEMS.values():
         data = onnxtext.to_binary(HEADER + text + "\n")
         plain = lift._lift(Lifter(careful=False, native=False), data, "ModelProto", None)

@@ -122,7 +122,7 @@ def literal(chance: random.Random, dims: list[int], item: Any) -> str:
 
 
 def near_halfway(chance: random.Random) -> str:
-    """Return a decimal exactly between two float32 values, or close to that."""
+    """Return a decimal halfway between two float32 values, or close to it."""
     bits = chance.choice([chance.randint(0, 40), chance.randint(0, 0x7F7FFFFF), 0x7FFFFF, 0x800000])
     low, high = (float(np.uint32(one).view(np.float32)) for one in (bits, bits + 1))
     middle = (low + high) / 2

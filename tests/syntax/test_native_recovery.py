@@ -28,7 +28,7 @@ def text() -> str:
 
 
 def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a guess, the core still handles rules without error nodes."""
+    """After an error, the Python machine runs only a few of the actions; the core runs the rest."""
     counted = 0
     run_action = Machine.run_action
 
@@ -52,7 +52,7 @@ def test_an_error_does_not_slow_down_parsing(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.thorough
 def test_the_tree_after_an_error_equals_that_of_python() -> None:
-    """Results that are cached by their text are not used for corrected parts."""
+    """The cache of rule results by text does not change the tree of a text with errors."""
     rng = seeded()
     right = text()[:12_000]
     for _ in range(60):

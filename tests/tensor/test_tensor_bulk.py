@@ -87,7 +87,7 @@ def test_braces_are_read_alike(items: list[str], comma: str, name: str, end: str
 
 @pytest.mark.parametrize("name", ["float", "float16", "double", "int8", "int64", "uint64"])
 def test_plain_literals_are_read_in_bulk(name: str) -> None:
-    """The tests above would not test reading in bulk if it left these to the slow path."""
+    """Otherwise, the tests above would compare the slow path with itself."""
     point = ".25" if ELEMENTS[name].kind == "float" else ""
     rows = [
         ", ".join(f"{17 * index % 100}{point}" for index in range(row, row + 8)) for row in range(9)
@@ -111,7 +111,7 @@ def test_decimals_are_rounded_once(digits: int, point: int, minus: bool) -> None
 
 @pytest.mark.parametrize("count", range(13, 20))
 def test_numbers_of_many_digits_are_read_alike(count: int) -> None:
-    """Integers that are not exact doubles would make the quotient be rounded twice."""
+    """If the digits are no exact double, dividing them by a power of ten would round twice."""
     chance = random.Random(count)
     texts = []
     for point in [*range(1, count), *range(1, count)] * 4:

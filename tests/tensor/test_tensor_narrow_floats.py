@@ -127,7 +127,7 @@ def test_every_code_round_trips_as_bits(element: ElementType) -> None:
 
 
 def test_sixteen_bits_are_printed_without_numpy() -> None:
-    """Its import takes longer than converting a small model."""
+    """Importing numpy takes longer than converting a small model."""
     code = (
         "import sys; from onnxtext.tensor.shortest_decimals import narrow_text; "
         "print(narrow_text('float16', 0x3555), 'numpy' in sys.modules)"
@@ -425,7 +425,7 @@ def test_nans_can_be_written_by_their_bits_as_in_wider_formats() -> None:
 def test_splats_are_found_block_by_block(
     name: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """4,000,000,000 elements of 4 bits fit into a file; unpacked they take twice as many bytes."""
+    """Unpacking all elements of 4 bits at once would take twice the memory of the tensor."""
     monkeypatch.setattr("onnxtext.tensor.format_elements._BLOCK", 2)
     element = ELEMENTS[name]
     count = 64 + more

@@ -87,7 +87,7 @@ def test_damaged_integers_are_unpacked_the_same(data: bytes) -> None:
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float8e4m3fn", "float8e5m2"])
 def test_the_core_reads_all_narrow_floats(name: str) -> None:
-    """Subnormal numbers, too, without help from Python."""
+    """The core reads subnormal numbers, too, and never calls the reader in Python."""
     form = FORMATS[name]
     values = [value_of(form, code) for code in range(1 << form.bits)]
     codes = [code for code, value in enumerate(values) if abs(value) < 2.0 ** (form.bias + 1)]
