@@ -7,11 +7,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.string cimport memcpy, memmove
 
 from onnxtext._core.tensor.decimals cimport (
-    MAX_NUMBER_LENGTH,
-    write_float32,
-    write_float64,
-    write_integer,
-    write_unsigned,
+    MAX_NUMBER_LENGTH, write_float32, write_float64, write_integer, write_unsigned
 )
 from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 from onnxtext._core.printer.text cimport Text
@@ -141,9 +137,7 @@ cdef class Numbers:
         """Reserve space for more numbers."""
         cdef Py_ssize_t* ends
         if count > self.room - self.count:
-            ends = <Py_ssize_t*>PyMem_Realloc(
-                self.ends, (self.count + count) * sizeof(Py_ssize_t)
-            )
+            ends = <Py_ssize_t*>PyMem_Realloc(self.ends, (self.count + count) * sizeof(Py_ssize_t))
             if ends is NULL:
                 raise MemoryError
             self.ends, self.room = ends, self.count + count
@@ -175,11 +169,10 @@ cdef class Numbers:
     ) except -1:
         """Add little-endian numbers of `width` bytes each; `type` is only used for codes."""
         cdef Py_ssize_t index
-        cdef uint64_t bits
+        cdef uint64_t bits, most = <uint64_t>1 << type.bits if kind == CODE else 0
         cdef char* out
         cdef char* entry
         cdef char* texts = <char*>type.texts if kind == CODE else NULL
-        cdef uint64_t most = <uint64_t>1 << (8 * type.width) if kind == CODE else 0
         self._reserve(size // width)
         self.items.need(MAX_NUMBER_LENGTH)
         for index in range(size // width):

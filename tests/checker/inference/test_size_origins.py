@@ -196,7 +196,7 @@ def test_unknown_sizes_of_operators_of_other_domains_are_traced_to_inputs(node: 
 def test_the_rank_of_a_map_is_no_unknown_size() -> None:
     header = '<ir_version: 10, opset_import: ["": 21, "ai.onnx.ml": 5]>'
     node = 'y = ai.onnx.ml.DictVectorizer <string_vocabulary = ["a"]> (x)'
-    found = told(parse(f"{header}\ng (map(string, float) x) => (float[] y) {{ {node} }}"), "y")
+    found = explain(parse(f"{header}\ng (map(string, float) x) => (float[] y) {{ {node} }}"), "y")
     assert "neither onnx nor onnxtext infers this size of `DictVectorizer`" in found
 
 
