@@ -78,9 +78,15 @@ def _contains(scope: Scope, owner: Scope) -> bool:
 def _rename_label(model: Model, old: str, new: str, kind: str, others: Sequence[str]) -> None:
     """Give all nodes with the label `old` the label `new`.
 
-    If no node has the label `old`, raise an error: its message is that no `kind` is called `old`,
-    and its help suggests labels and the names in `others`. Also reject a label `new` that a node
-    already has.
+    Args:
+        model: the model; changed in place.
+        old: the old label.
+        new: the new label.
+        kind: the kind of name, such as `label`, for the error message.
+        others: names to suggest besides the labels.
+
+    Raises:
+        OnnxTextError: no node has the label `old`, or a node already has the label `new`.
     """
     nodes = [node for scope in walk_graphs(model) for node in scope.nodes]
     chosen = [node for node in nodes if node.name == old]

@@ -70,8 +70,8 @@ def replace_file(path: Path, *, follow: bool = True) -> Iterator[BinaryIO]:
 def replace_path(path: Path) -> Iterator[Path]:
     """Yield the path of a new file that replaces `path` when the block ends without an error.
 
-    This is `replace_file` for libraries that open files by name, but devices and pipes are
-    replaced, too.
+    Use it instead of `replace_file` for libraries that open files by name. Unlike `replace_file`,
+    it also replaces devices and pipes.
 
     Raises:
         OSError: the file cannot be written; the old file is untouched.

@@ -33,8 +33,8 @@ class NodeMeaning(NamedTuple):
 class Renames:
     """The values and functions that one side of a merge has renamed.
 
-    An old name counts as renamed to a new name if fewer values than in the base have the old name,
-    and more have the new name.
+    A name counts as renamed if, compared with the base, fewer values have the old name and more
+    values have the new name.
     """
 
     def __init__(self, base: Model | None, side: Model) -> None:

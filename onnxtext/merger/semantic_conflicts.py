@@ -137,7 +137,8 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for scope, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
-        # Name the output: otherwise, an error that a side already has would hide a new error.
+        # Findings with equal messages count as the same finding (`finding_key`). So the message
+        # names the node's output.
         caller = describe_node(node)
         if operator_key(node) in functions:
             message = f"{caller} calls {quote(node.op_type)}, a function that one side has deleted"

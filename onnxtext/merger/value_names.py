@@ -166,8 +166,8 @@ class ValueNames:
     def _only_use(self, name: str) -> str | None:
         """Return the name of a base value on the side if all of its uses there have the same name.
 
-        Return None if nothing uses the value, if its uses have different names, or if the base also
-        has the name of its uses.
+        Return None if the value has no uses, if their names differ, or if the base defines their
+        name.
         """
         uses = [use for use in self._uses.get(name, ()) if use not in self._base.definitions]
         return uses[0] if len(uses) == 1 == len(self._uses[name]) else None

@@ -49,8 +49,8 @@ def format_rows(
         data: The elements, little-endian.
         row: The number of elements in each row, separated by a comma and a blank; the last row may
             have fewer. None puts all elements into one row.
-        count: The number of elements. None formats all of `data`: for types narrower than a byte,
-            padding that is as wide as an element is formatted, too.
+        count: The number of elements. None formats all of `data`, which may include padding of
+            types narrower than a byte: the two bytes of three int4 elements give four.
 
     Raises:
         ValueError: No text reads as exactly `data`; see `is_expressible`.

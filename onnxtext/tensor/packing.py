@@ -39,7 +39,7 @@ def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 def unpack(data: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     """Unpack codes of 2, 4 or 6 bits to one code per byte.
 
-    Padding that is as wide as a code is returned as a code, too.
+    The result may include padding: three 4-bit codes fill two bytes, which give four codes.
 
     Args:
         data: The packed bytes.

@@ -58,7 +58,11 @@ cdef class TensorForm:
 
 
 cdef bint can_add_denotation(type_) except -1:
-    """Whether a type has no decorators, and the field `denotation` is the last of its fields."""
+    """Whether a denotation can be appended to an encoded type.
+
+    The type must have no decorators. The field numbers of sparse tensors and optionals are higher
+    than that of `denotation`, so these types do not qualify.
+    """
     cdef type kind = type(type_)
     if kind is TENSOR_TYPE:
         return not get(type_, OF_TENSOR_TYPE.decorators)

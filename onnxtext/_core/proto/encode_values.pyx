@@ -110,7 +110,7 @@ cdef class ValueEncoder(TypeEncoder):
         """Add the attributes of a node; cache their encoding if other nodes may share them."""
         cdef Buffer out = self.out
         cdef Py_ssize_t start = out.size
-        cdef bint is_shared = Py_REFCNT(attributes) > 2  # besides the node and the caller
+        cdef bint is_shared = Py_REFCNT(attributes) > 2  # the node and the caller hold one each
         cached = self.attributes.get(identity(attributes)) if is_shared else None
         if cached is not None:
             return out.add_bytes(<bytes>cached)

@@ -87,7 +87,7 @@ def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int
 
     Returns:
         The entries of the suffix, the last one first; and the number of entries before the suffix.
-        The suffix is empty if an earlier entry is for an output of a node, too.
+        If an entry before the suffix is also for an output of a node, return an empty suffix.
     """
     if core() == "native":
         found: tuple[Placed, int] | None = core_module("ast.list_order").types_at_end(nodes, infos)

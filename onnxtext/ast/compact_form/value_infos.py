@@ -344,9 +344,9 @@ def _named_order(
 def _with_second_entries(
     graph: Graph, infos: list[ValueInfo]
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
-    """Convert a list in which names of nodes' outputs repeat at the end, as in `a, b, a`.
+    """Convert a list of nodes' outputs that repeats names at its end, such as `a, b, a`.
 
-    The entries from the first repeated name on are printed in `<…>`. Return None for other lists.
+    Return the order, and the entries from the first repetition on, to print in `<…>`; else None.
     """
     seen: set[str] = set()
     first = 0

@@ -27,8 +27,9 @@ class ExplanationStep:
         name: the name of the value.
         part: the part of the value that has the size: a dimension, an element or the rank.
         size: the size as text; None if unknown.
-        kind: `declared` in the model, `stored` in an initializer, `inferred` from a node, `assumed`
-            if a node's output declares the size and inference cannot confirm it, or `unknown`.
+        kind: `declared` in the model, `stored` in an initializer, `inferred` from a node, `unknown`
+            or `assumed`. An assumed size is declared for a node's output, but inference cannot
+            confirm it.
         how: the explanation, such as "`MatMul` takes it from". Messages append the part and name
             of a single source, or the number of `sources`.
         place: the statement that determines the size; None if there is none.

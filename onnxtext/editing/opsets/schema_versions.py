@@ -48,8 +48,8 @@ def misfit_reason(
 ) -> str | None:
     """Return the reason why a node does not fit a schema; None if it fits.
 
-    A value of unknown type fits if the conversion created the value, or if `signature` allows all
-    types that `before` allows, or that the value has in the calls of its function.
+    A value of unknown type fits if the conversion created it. It also fits if `signature` allows
+    all types that `before` allows, or all types of the value in the calls of its function.
 
     Args:
         node: the node.

@@ -176,10 +176,10 @@ def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
 
 
 def _added_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Check the defaults of omitted attributes that the older version lacks.
+    """Check that a node without an attribute means the same in an older version that lacks it.
 
     Raises:
-        NotConvertible: the older version does not behave like the default.
+        NotConvertible: the default of the attribute differs from the behavior of the older version.
     """
     for name, earlier_default in MEANT_BEFORE.get(step, {}).items():
         omitted = conversion.attribute(name) is None and name not in conversion.dropped

@@ -255,9 +255,9 @@ def _pair_as_other_side(
             (at,), (found,) = in_side, in_base
             place = places.get(found, ABSENT)
             if place != ABSENT:
-                # `side` already has a match for the base item. Keep it, unless it looks like a new
-                # item that took the old key: its content differs from the base item, and `other`
-                # has added an item with this key, too.
+                # The base item already has a match in `side`. Keep the match, unless the matched
+                # item is probably a new one that reuses the key: its content differs from the base
+                # item, and `other` has also added an item with this key.
                 item = side[place]
                 if rules.key(item) not in added or rules.content(item) == rules.content(
                     base[found]

@@ -168,7 +168,7 @@ class ValueReducer(FieldReducer):
     def _data(
         self, element: ElementType, count: int, fields: Fields, path: ItemPath
     ) -> list[bytes]:
-        """Reduce the data of a tensor to its typed field or external data; return the fields."""
+        """Return the data of a tensor as a typed field or external data; record the losses."""
         if integer(fields.get("data_location", ())) == 1:
             if fields.get("external_data"):
                 for name in _DATA & fields.keys():

@@ -164,8 +164,8 @@ class ErrorContext:
     def next_statement(self) -> int | None:
         """The offset of the next statement if the current one seems incomplete; otherwise None.
 
-        It begins on the first later line that is indented no deeper than the current statement,
-        and neither continues this statement nor closes one of its brackets.
+        It begins on the first later line that is not part of the current statement: the line is
+        not indented deeper, does not continue the statement and closes none of its brackets.
         """
         if not self.done:
             return None

@@ -34,8 +34,9 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
     The diagnostics must be in text order.
 
     Returns:
-        The diagnostics before the string, and one diagnostic about its quotes. `diagnostics` if
-        all quotes are right, if it is unknown which quotes are wrong, or if no error follows them.
+        The diagnostics before the string, and one diagnostic about its quotes. If all quotes are
+        right, if it is unknown which are wrong, or if no error follows the wrong quotes, returns
+        `diagnostics` unchanged.
     """
     text = source.text
     if text.count('"""') % 2 == 0 and '""""' not in text:

@@ -240,7 +240,7 @@ def _split(call: OperatorCall) -> None:
     parts = call.shape(1)
     if parts is None or not call.has_rank(1, 1) or call.value(1) is not None:
         return
-    # `split` need not cover outputs at the end that have no name.
+    # `split` may be shorter: the last outputs may be omitted.
     named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
     if isinstance(parts[0], int) and not named <= parts[0] <= outputs:
         count = count_noun(outputs, "output")

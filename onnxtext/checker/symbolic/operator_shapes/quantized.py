@@ -101,9 +101,10 @@ def require_matmul_scales(
 
     `rows`, `right` and `columns` are indices of inputs. The inputs at `rows` must have one element,
     or one for each row of the left matrix, input 0. The inputs at `columns` must have one element,
-    or one for each column of the right matrix, the input at `right`. If its rank is 2 or more, an
-    input at `rows` must have the shape of the left matrix with one column, and an input at
-    `columns` the shape of the right matrix with one row.
+    or one for each column of the right matrix, the input at `right`.
+
+    An input at `rows` of rank 2 or more must have the shape of the left matrix, with one column.
+    Likewise, an input at `columns` must have the shape of the right matrix, with one row.
     """
     for matrix, at, indexes in ((0, -2, rows), (right, -1, columns)):
         shape = call.shape(matrix)

@@ -261,8 +261,9 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a function's header that is parsed as attributes of a node: `<domain: "l">`.
 
-    If a `}` is missing before the header, the diagnosis has no fix, because the `}` belongs before
-    the start of the context. `unclosed_before_header` adds the `}` in the context of the node.
+    A second diagnosis reports that a `}` may be missing before the header. It has no fix: the `}`
+    belongs before the start of this context. For the context of the node,
+    `unclosed_before_header` inserts it.
     """
     opened = context.opened
     if opened is None or {"attribute", "parameter"} & context.rules != {"attribute"}:
