@@ -96,7 +96,7 @@ NO_OVERLOADS = "overloads of functions are not supported"
 
 
 def _reject_overloads(session: Any) -> None:
-    """Raise an error if the session would run another overload of a function than the called one.
+    """Raise an error if the session would run a wrong overload of a function.
 
     onnx's reference implementation keeps one function for each domain and name, the last one.
     """

@@ -89,8 +89,8 @@ def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int)
     if is_scalar and not name:
         before = decorators.inline or decorators.lines
         return f"{before}{type.element}({data_text(type, data, indent, budget)})"
-    # Without `=`, a bracket after a rank-0 type would be parsed as its dimensions, and the name of
-    # a data field as the name of the tensor.
+    # Without `=`, the parser would read a bracket after a rank-0 type as the dimensions, and the
+    # name of a data field as the tensor's name.
     match data:
         case ast.FieldData():
             needs_equals = True

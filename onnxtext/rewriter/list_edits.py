@@ -72,7 +72,7 @@ class ListEdits:
         """
         part, end = self.listed.items[index].part, self._comma_end(index)
         body = self.edits.cut(part.start, part.end, since)
-        above = comments_of(self.text[part.end : end])  # between item and comma
+        above = comments_of(self.text[part.end : end])  # comments before the comma
         rest = self._rest_of_line(index)
         if rest is None:
             self.edits.replace(*self._on_line(index, end), "")

@@ -180,7 +180,7 @@ def _names_in_line(document: Document, line: int, name: str) -> Iterator[Span]:
 def _spelling(
     index: Index, symbol: Symbol, role: Role, span: Span, section: SectionName | None
 ) -> Callable[[str], str]:
-    """Return a function that spells a symbol's new name as the printer would spell it at `span`.
+    """Return a function that quotes a symbol's new name at `span` like the printer.
 
     `section` is the section name at `span`; None outside of sections.
     """

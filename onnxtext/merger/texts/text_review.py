@@ -90,7 +90,7 @@ def review(
     """
     _drop_unneeded_blobs(listed)
     sides = versions[-2:]
-    known: set[tuple[str, str]] | None = None  # findings that ours or theirs has, too
+    known: set[tuple[str, str]] | None = None  # findings of ours and theirs
     tried = False
     for _ in range(_MAX_ROUNDS):
         writer = write(listed, None)

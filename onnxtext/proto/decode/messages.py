@@ -65,8 +65,8 @@ class Lifter(NodeLifter):
             careful: whether to compare every item with its bytes and add residual decorators.
             native: whether the native core may be used.
             decoder: decodes with the native core; None for a new one.
-            graph_differs: whether decoding the model's graph without comparing its items has
-                failed, so that a `careful` lifter need not try it.
+            graph_differs: whether it is known that the fast path fails for the model's graph. Then a
+                `careful` lifter does not try it.
         """
         super().__init__(careful=careful)
         self._native = native and not careful and core() == "native"

@@ -43,7 +43,7 @@ class NodeLifter(ABC):
     def __init__(self, *, careful: bool) -> None:
         self.careful = careful
         self._attributes: dict[bytes, Attribute] = {}
-        self._exact: dict[int, Attribute] = {}  # by id: they lower to the original bytes
+        self._exact: dict[int, Attribute] = {}  # by id; they encode to their original bytes
 
     @cached_property
     def _lowering(self) -> Lowering:
