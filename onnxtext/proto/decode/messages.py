@@ -65,7 +65,7 @@ class Lifter(NodeLifter):
             careful: whether to compare every item with its bytes and add residual decorators.
             native: whether the native core may be used.
             decoder: decodes with the native core; None for a new one.
-            graph_differs: whether it is known that the fast path fails for the model's graph. Then a
+            graph_differs: whether the fast path is known to fail for the model's graph. Then a
                 `careful` lifter does not try it.
         """
         super().__init__(careful=careful)
