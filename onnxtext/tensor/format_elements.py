@@ -17,7 +17,7 @@ from onnxtext.tensor.element_types import ElementType, raw_size
 from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.packing import pack, unpack
-from onnxtext.tensor.shortest_decimals import narrow_text
+from onnxtext.tensor.shortest_decimals import narrow_texts
 from onnxtext.tensor.varints import VARINT_FIELDS
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def format_typed(
         limit = 1 << element.bits
         if _within(entries, limit):
             return _only_row(_code_rows(element, entries))
-        name = element.name
-        return _mixed_text(entries, limit, lambda code: narrow_text(name, code))
+        return _mixed_text(entries, limit, narrow_texts(element.name).__getitem__)
     return _only_row(_number_rows(entries))
 
 
@@ -290,8 +289,7 @@ def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None
 
 def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
     """Return the texts of codes of a narrow float format."""
-    texts = {code: narrow_text(element.name, code) for code in np.unique(codes).tolist()}
-    return [texts[code] for code in codes.tolist()]
+    return list(map(narrow_texts(element.name).__getitem__, codes.tolist()))
 
 
 def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -> str:

@@ -20,7 +20,23 @@ from onnxtext.tensor.float_formats import FORMATS, FloatFormat, value_of
 from onnxtext.tensor.float_literals import float32_bits, float32_text
 
 
-@functools.cache
+class NarrowTexts(dict[int, str]):
+    """Maps the codes of an element type to their texts; a text is computed when it is needed."""
+
+    def __init__(self, name: str) -> None:
+        """Create the map of the element type `name`, without any text."""
+        self._name = name
+
+    def __missing__(self, code: int) -> str:
+        """Compute the text of a code, and keep it."""
+        text = self[code] = narrow_text(self._name, code)
+        return text
+
+
+narrow_texts = functools.cache(NarrowTexts)
+"""Returns the map of an element type of at most 16 bits; all callers share it."""
+
+
 def narrow_text(name: str, code: int) -> str:
     """Return the text of a code of a format of at most 16 bits.
 
