@@ -412,6 +412,16 @@ CASES = {
         4,
         "syntax-error",
     ),
+    "no `) <` before initializers of two dimensions": (
+        H + "g (x) => (\n  float y,\n  float[1, 1] w = [1],\n  float v = 2,\n> {\n" + NODE,
+        4,
+        "syntax-error",
+    ),
+    "no `) <` before many initializers": (
+        H + "g (x) => (\n  float y,\n" + "  float[2] w = [1, 2],\n" * 400 + "> {\n" + NODE,
+        4,
+        "syntax-error",
+    ),
     "a brace too many after the last node": (H + G.replace("(x)\n}", "(x)}\n}"), 3, "syntax-error"),
     "a branch without its last bracket": (
         H + "g (bool c, float[2] x) => (float[2] y) {\n  y = If (c) <\n"

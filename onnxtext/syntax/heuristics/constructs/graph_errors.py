@@ -168,7 +168,12 @@ def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("missing-bracket", message, span, edits, "write `(…)`", min_tokens=2)
 
 
-_DEFAULT = re.compile(r"^[ \t]*([^\s#=,][^#=,\n]*=)(?!>)", re.MULTILINE)
+_DEFAULT = re.compile(
+    r"^[ \t]*((?:@\w+\((?:[^()\"\n]|\"[^\"\n]*\")*\)\s*)*(?:[^\s#=,@\"]|\"[^\"\n]*\")"
+    r"(?:[^#=,\"\[\n]|\"[^\"\n]*\"|\[[^\]\n]*\])*=)(?!>)",
+    re.MULTILINE,
+)
+"""Matches an output with a default value, and its decorators, up to the `=`."""
 
 
 def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -179,8 +184,8 @@ def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     bracket = opened if index is None else context.done[index].span
     if bracket is None or context.text[slice(*bracket)] != "(":
         return
-    start = max(bracket.start, context.at - MAX_HEADER_LENGTH)
-    match = _DEFAULT.search(context.text, start, context.at)
+    end = min(context.at, bracket.start + MAX_HEADER_LENGTH)
+    match = _DEFAULT.search(context.text, bracket.start, end)
     if match is not None:
         message, help = "expected `) <` before the initializers", "add `) <` before this line"
         edits, span = (replace(context.token, ")"),), Span(*match.span(1))
