@@ -417,3 +417,57 @@ def test_an_arrow_before_returned_values_is_not_an_equals_sign(mark: str) -> Non
     assert error.position is not None
     assert error.position.line == 5
     assert error.fix is None
+
+
+def test_a_point_after_a_node_calls_no_method() -> None:
+    text = node("  u = Abs (t).")
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == node("  u = Abs (t)")
+
+
+@pytest.mark.parametrize("mark", ["->", ":="])
+def test_another_mark_for_equals_may_begin_a_line(mark: str) -> None:
+    text = node(f"  u\n    {mark} Abs (t)")
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == node("  u\n    = Abs (t)")
+
+
+def test_an_empty_second_list_of_attributes_is_removed() -> None:
+    text = node("  u = Op <a = 1><> (t)")
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == node("  u = Op <a = 1> (t)")
+
+
+def test_a_typographic_apostrophe_is_part_of_a_value() -> None:
+    text = H.replace("10,", "10, producer_name: Bob’s tool,") + G + END
+    (error,) = syntax_errors(text)
+    assert error.fix is not None
+    assert error.fix.apply(text) == text.replace("Bob’s tool", '"Bob’s tool"')
+
+
+@pytest.mark.parametrize(
+    "output", ['float["a=b"] z', '@doc("a = b")\n  float z', "float z  # a = b"]
+)
+def test_an_equals_sign_in_a_string_is_no_default_value(output: str) -> None:
+    text = f"{H}g (float x) => (\n  float y,\n  {output}\n> {{\n{END}"
+    (error,) = syntax_errors(text)
+    assert (error.message, error.fix is not None) == ("expected `)`, found `>`", True)
+
+
+@pytest.mark.parametrize(
+    ("type", "help"),
+    [("string[2]", '`["a", "b"]`'), ("bool[2]", "`[true, false]`"), ("float", "`[1, 2]`")],
+)
+def test_the_help_about_a_name_as_data_fits_the_type(type: str, help: str) -> None:
+    (error,) = syntax_errors(value(f"  {type} string_w = abc,"))
+    assert error.help is not None
+    assert help in error.help
+
+
+def test_a_missing_quote_of_an_empty_name_is_not_a_doubled_quote() -> None:
+    text = node('  u = LSTM (t, ", "", x)')
+    (error,) = syntax_errors(text)
+    assert (error.code, error.fix is not None) == ("unclosed-string", True)

@@ -55,7 +55,7 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
         return
     match = _UNQUOTED_VALUE.match(context.text, token.at)
-    if match is not None and not {"'", *SMART_QUOTES} & {*match[0]}:
+    if match is not None and "'" not in match[0] and match[0][0] not in SMART_QUOTES:
         span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"
         edits, title = (Edit(span, f'"{match[0].strip("`")}"'),), "quote it"
         yield Diagnosis("unquoted-string", message, span, edits, title)

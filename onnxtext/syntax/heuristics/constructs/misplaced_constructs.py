@@ -318,7 +318,8 @@ def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "an operator has only one list of attributes"
         joined = (Edit(Span(done[-1].at, context.at + 1), ", "),)
         repeated = context.text.endswith(context.text[slice(*span)], 0, done[-1].end)
-        changes, title = (edits, "remove it") if repeated else (joined, "join the lists")
+        surplus = repeated or close == 1  # `<>`
+        changes, title = (edits, "remove it") if surplus else (joined, "join the lists")
         yield Diagnosis(code, message, span, changes, title, min_tokens=4)
     yield Diagnosis(code, message, span, edits, min_tokens=4)
 

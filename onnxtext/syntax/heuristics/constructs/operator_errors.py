@@ -38,7 +38,7 @@ _MAKE_NODE = re.compile(
     r"""(?P<attributes>[^()\n]*)\),?"""
 )
 _QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
-_CALL = re.compile(r"\.[^\n#{}]*")
+_CALL = re.compile(r"\.[ \t]*\w[^\n#{}]*")
 
 
 def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:

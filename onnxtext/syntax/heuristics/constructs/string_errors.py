@@ -91,7 +91,7 @@ def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("unquoted-string", message, token.span, edits, "quote it")
 
 
-_DOUBLED = re.compile(r'""(?P<a>[^"\n\s,][^"\n]*)""?(?!")|"(?P<b>[^"\n]+)""(?!")')
+_DOUBLED = re.compile(r'""(?P<a>[^"\n\s,][^"\n]*)""?(?!")|"(?P<b>[^"\n\s,][^"\n]*)""(?!")')
 
 
 def doubled_quotes(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -185,7 +185,12 @@ def named_data(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.name(done[-1]) == "WORD":
         message = f"the data of an initializer must be written out, but `{done[-1]}` is a name"
+        type = done[-4] if done[3:] else ""
         help = "write the elements, such as `[1, 2]`, or `[0, ...]` if all are 0"
+        if type.startswith("string"):
+            help = 'write the elements in quotes, such as `["a", "b"]`'
+        elif type.startswith("bool"):
+            help = "write the elements, such as `[true, false]`"
         span = done[-1].span
         yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
 

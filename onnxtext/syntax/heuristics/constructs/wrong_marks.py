@@ -56,7 +56,9 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         start = next((place for place in places if text.startswith(wrong, max(place, 0))), None)
         if start is not None:
             before = "=" if wrong == "=>" and text[start - 1 : start] == "=" else ""  # `==>`
-            if (before and right != "=") or (right == "=" and begins_line(text, start)):
+            if (before and right != "=") or (
+                right == "=" and not context.done and begins_line(text, start)
+            ):
                 continue
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
