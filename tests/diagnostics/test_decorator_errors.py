@@ -10,7 +10,7 @@ from onnxtext.conversion_errors import combined_diagnostic
 from onnxtext.proto.encode.collect_errors import find_errors
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from tests.diagnostics.found import errors
+from tests.diagnostics.found import errors, syntax_errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 GRAPH = "g (float[2] x) => (float[2] y)"
@@ -140,3 +140,9 @@ def test_a_misspelled_key_of_an_annotation_is_a_warning() -> None:
     assert warning.fix is not None
     assert onnxtext.check(warning.fix.apply(text)) == []
     assert onnxtext.check(text.replace("SCAL_", "OTHER_")) == []
+
+
+@pytest.mark.parametrize("following", ['"a text"', '@meta("a": "b")'])
+def test_missing_arguments_have_no_fix_that_leaves_an_open_bracket(following: str) -> None:
+    error = syntax_errors(node(f"  @doc\n  {following}\n  u = Abs (t)"))[0]
+    assert (error.message, error.fix) == ("the arguments of `@doc` are missing", None)

@@ -38,7 +38,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
-    other_languages.slashes,
+    markdown_and_comments.carriage_return, other_languages.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     list_errors.empty_pair, unquoted_names.split_word,
     # Headers

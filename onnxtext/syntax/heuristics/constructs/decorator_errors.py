@@ -47,6 +47,11 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         "syntax-error",
         f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`",
     )
+    if match["nothing"] is not None:
+        message = f"the arguments of `@{name}` are missing"
+        help = f"write them in parentheses, such as `@{name}(…)`"
+        yield Diagnosis(code, message, span, (Edit(span, ""),), help=help, min_tokens=2)
+        return
     if match["call"] is not None:
         message = f"write `@{name}(…)`: a decorator has no blanks between `@`, its name and `(`"
     edits = tuple(_corrections(context, match))
