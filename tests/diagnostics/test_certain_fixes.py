@@ -467,7 +467,14 @@ def test_the_help_about_a_name_as_data_fits_the_type(type: str, help: str) -> No
     assert help in error.help
 
 
-def test_a_missing_quote_of_an_empty_name_is_not_a_doubled_quote() -> None:
-    text = node('  u = LSTM (t, ", "", x)')
+@pytest.mark.parametrize(
+    ("inputs", "fixed"), [('t, ", "", x', 't, "", "", x'), ('"a, "", x', '"a", "", x')]
+)
+def test_a_missing_quote_before_an_empty_name_is_not_a_doubled_quote(
+    inputs: str, fixed: str
+) -> None:
+    text = node(f"  u = LSTM ({inputs})")
     (error,) = syntax_errors(text)
-    assert (error.code, error.fix is not None) == ("unclosed-string", True)
+    assert error.code == "unclosed-string"
+    assert error.fix is not None
+    assert error.fix.apply(text) == node(f"  u = LSTM ({fixed})")

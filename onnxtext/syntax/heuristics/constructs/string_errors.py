@@ -91,7 +91,8 @@ def string_without_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("unquoted-string", message, token.span, edits, "quote it")
 
 
-_DOUBLED = re.compile(r'""(?P<a>[^"\n\s,][^"\n]*)""?(?!")|"(?P<b>[^"\n\s,][^"\n]*)""(?!")')
+_NO_LIST = r'[^"\s,](?:[^"\n]*[^"\s,])?'  # in `("a, "", b)`, the second quote is missing
+_DOUBLED = re.compile(rf'""(?P<a>{_NO_LIST})""?(?!")|"(?P<b>{_NO_LIST})""(?!")')
 
 
 def doubled_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
