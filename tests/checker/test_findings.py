@@ -1021,3 +1021,6 @@ def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
         unused = both.replace("Exp", "my.h").replace(', "": 21', ', "my": 1')
         if imported:  # both tools ignore it
             assert "function-opset-missing" not in codes(unused)
+            nested = unused.replace("(a)\n", "<g = h () => (c) { c = Exp (a) }> (a)\n")
+            found = [(item.code, item.severity) for item in onnxtext.check(nested)]
+            assert ("function-opset-missing", "warning") in found  # only onnxruntime rejects it

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from onnxtext.ast.model import Function, Model
 from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, Repair, quote, truncate
 from onnxtext.checker.context.registry import Rule
@@ -57,7 +58,6 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
     """Find duplicate imports and invalid versions in the imports of `owner`."""
     first: dict[str, int] = {}
     spellings = {item.domain for item in owner.opset_imports}
-    is_used = isinstance(owner, Function) and any(not plain_domain(n.domain) for n in owner.nodes)
     for index, item in enumerate(owner.opset_imports):
         domain = plain_domain(item.domain)
         shown = quote(domain) if domain else "the standard domain"
@@ -74,13 +74,8 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 severity="warning" if in_model else "error",
             )
         first.setdefault(domain, index)
-        if item.domain == "ai.onnx" and "" not in spellings and is_used:
-            yield Finding(
-                "function-opset-missing",
-                "onnx and onnxruntime do not find the import of the standard domain as `ai.onnx`",
-                (import_place,),
-                help=f'write `"": {item.version}`',
-            )
+        if item.domain == "ai.onnx" and "" not in spellings and isinstance(owner, Function):
+            yield from _unfound_import(owner, item.version, import_place)
         version, newest = item.version, newest_versions().get(domain)
         if version < 1:
             message = f"{version} is not a version of {shown}: versions begin at 1"
@@ -92,6 +87,24 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
             yield Finding(
                 "opset-version-invalid", message, (import_place,), help, severity="warning"
             )
+
+
+def _unfound_import(function: Function, version: int, place: Place) -> Iterator[Finding]:
+    """Find an import of the standard domain as `ai.onnx` that nodes of a function need.
+
+    If only nested graphs use the domain, they belong to nodes of other domains, which onnx does not
+    know and does not look into; onnxruntime does.
+    """
+    if any(not plain_domain(node.domain) for node in walk_nodes(function)):
+        in_body = any(not plain_domain(node.domain) for node in function.nodes)
+        tools = "onnx and onnxruntime do" if in_body else "onnxruntime does"
+        yield Finding(
+            "function-opset-missing",
+            f"{tools} not find the import of the standard domain as `ai.onnx`",
+            (place,),
+            help=f'write `"": {version}`',
+            severity=None if in_body else "warning",
+        )
 
 
 def _is_reported(subject: CheckedModel, scope: Scope) -> bool:
