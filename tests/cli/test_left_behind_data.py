@@ -123,3 +123,11 @@ def test_a_model_that_cannot_be_written_leaves_nothing_behind(
     result = run(*command, "-o", "missing/new", cwd=directory)
     assert result.err.startswith("error[cannot-write]: cannot write missing/new")
     assert "external-file-missing" not in result.err
+
+
+def test_a_text_in_the_official_syntax_can_leave_data_behind(directory: Path) -> None:
+    command = ("from-binary", "--dialect", "onnx", "m.onnx", "-o", "out/m.txt")
+    result = run(*command, cwd=directory)
+    assert (result.status, result.err.count("external-file-missing")) == (0, 1)
+    (directory / "data").rename(directory / "out" / "data")
+    assert "external-file-missing" not in run(*command, cwd=directory).err

@@ -120,7 +120,9 @@ def _official_conversion(allow_loss: bool) -> Conversion:
     """Return the conversion of binary models to the official syntax."""
 
     def convert(data: bytes, job: ConversionJob) -> Output:
-        return Output([_convert_official(bytes(data), job.name, allow_loss=allow_loss)])
+        text = _convert_official(bytes(data), job.name, allow_loss=allow_loss)
+        left_behind = find_left_behind(data, (job.directory,), job.target)
+        return Output([text], left_behind=left_behind)
 
     return _from_binary(convert)
 
