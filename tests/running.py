@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run conversions in parallel or with one core, interrupt them, count the functions they call."""
+"""Run conversions in parallel or with one core, interrupt them, measure how their work grows."""
 
 from __future__ import annotations
 
@@ -70,6 +70,21 @@ def interrupt(convert: Callable[[], object], after: float) -> float:
         timer.join()
         gc.enable()
     raise AssertionError("nothing was interrupted")
+
+
+def grows_at_most(seconds: Callable[[int], float], small: int, large: int, factor: float) -> bool:
+    """Return whether the time for a large size is at most `factor` times that for a small one.
+
+    A busy machine may double a single time, so up to five pairs of times are compared.
+
+    Args:
+        seconds: returns the processor time for a size.
+        small: the small size; times below 20 ms count as 20 ms.
+        large: the large size.
+        factor: the limit; choose it between linear and quadratic growth.
+    """
+    seconds(small)  # imports modules and fills caches
+    return any(seconds(large) < factor * max(seconds(small), 0.02) for _ in range(5))
 
 
 def count_calls(function: Callable[[], object]) -> int:

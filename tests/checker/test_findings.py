@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from onnxtext.checker.context.registry import families
 from onnxtext.checker.rules import operators
 from onnxtext.diagnostics import Subject
 from tests.checker.models import codes, errors, text
+from tests.running import grows_at_most
 
 MANY = """\
 a = Rellu (x)
@@ -467,23 +469,23 @@ def test_checking_takes_linear_time() -> None:
             ir_version=10,
         )
         data = result.SerializeToString()
-        rounds = [seconds_to_check(data) for _ in range(3)]
-        assert not any(found for _, found in rounds)
-        return min(seconds for seconds, _ in rounds)
+        taken, found = seconds_to_check(data)
+        assert not found
+        return taken
 
-    assert onnx.__version__
-    assert seconds(40_000) < 8 * seconds(10_000)
+    assert grows_at_most(seconds, 10_000, 40_000, factor=8)
 
 
 @pytest.mark.thorough
-def test_many_findings_of_any_kind_take_linear_time() -> None:
+@pytest.mark.parametrize("kind", ["binary", "text"])
+def test_many_findings_of_any_kind_take_linear_time(kind: str) -> None:
     """The time for a finding does not grow with the model.
 
     Four times as many findings take four times as long, and with a quadratic step sixteen times.
     The limit is 9 times, because caches fill up.
     """
-    taken: dict[str, list[float]] = {}
-    for count in (500, 2_000):
+
+    def seconds(kind: str, count: int) -> float:
         nodes = [helper.make_node("Neg", [f"missing{i}"], [f"n{i}"]) for i in range(count)]
         nodes += [helper.make_node(f"Neg{i}Zq", ["x"], [f"m{i}"]) for i in range(count)]
         graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [2])], [])
@@ -492,16 +494,12 @@ def test_many_findings_of_any_kind_take_linear_time() -> None:
         )
         opsets = [helper.make_opsetid("", 21)] * (count // 2)
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        sources: dict[str, str | bytes] = {
-            "binary": model.SerializeToString(),
-            "text": onnxtext.dumps(model),
-        }
-        for kind, source in sources.items():
-            rounds = [seconds_to_check(source) for _ in range(2)]
-            assert {len(found) for _, found in rounds} == {3 * count - 1}
-            taken.setdefault(kind, []).append(min(seconds for seconds, _ in rounds))
-    for kind, (few, many) in taken.items():
-        assert many < 9 * few, kind
+        source = model.SerializeToString() if kind == "binary" else onnxtext.dumps(model)
+        taken, found = seconds_to_check(source)
+        assert len(found) == 3 * count - 1
+        return taken
+
+    assert grows_at_most(partial(seconds, kind), 500, 2_000, factor=9)
 
 
 def test_messages_about_devices_have_no_empty_names() -> None:
@@ -678,14 +676,11 @@ def test_sharding_in_many_nested_graphs_takes_linear_time() -> None:
         subject = CheckedModel(
             onnxtext.parse(model + 'configuration "d" { num_devices: 2 }'), Options()
         )
-        rounds = []
-        for _ in range(3):
-            start = time.process_time()
-            assert len(list(family.check(subject))) == count
-            rounds.append(time.process_time() - start)
-        return min(rounds)
+        start = time.process_time()
+        assert len(list(family.check(subject))) == count
+        return time.process_time() - start
 
-    assert seconds(2_000) < 9 * seconds(500)
+    assert grows_at_most(seconds, 500, 2_000, factor=9)
 
 
 def seconds_to_check(model: str | bytes) -> tuple[float, list[Diagnostic]]:

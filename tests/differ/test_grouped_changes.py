@@ -21,6 +21,7 @@ from onnxtext.differ.render import json, markdown, stat, text
 from onnxtext.differ.render.hunks import MAX_ITEMS
 from tests.corpus import SHARED
 from tests.differ.graphs import axis, diff, mesh, model
+from tests.running import grows_at_most
 
 
 def layers(count: int, *, fused: bool) -> list[Node]:
@@ -200,8 +201,7 @@ def test_time_is_linear() -> None:
         assert len(shown) < 1000
         return time.process_time() - start
 
-    small, large = (min(seconds(count) for _ in range(2)) for count in (1_000, 4_000))
-    assert large < 8 * max(small, 0.05)
+    assert grows_at_most(seconds, 1_000, 4_000, factor=8)
 
 
 @pytest.mark.skipif(SHARED is None, reason="no shared data: exports")

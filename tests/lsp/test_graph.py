@@ -26,6 +26,7 @@ from onnxtext.lsp.graph.statement_to_node import StatementNodes
 from onnxtext.lsp.index.document import Document
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain
+from tests.running import grows_at_most
 from tests.seeds import seeded
 
 URI = "file:///m.onnxtxt"
@@ -301,9 +302,7 @@ def test_details_of_all_nodes_take_linear_time() -> None:
             assert answer is not None
         return time.process_time() - started
 
-    seconds(10)
-    small, large = seconds(500), seconds(4000)
-    assert large < 16 * max(small, 0.02)
+    assert grows_at_most(seconds, 500, 4000, factor=16)
 
 
 def test_details_describe_a_node() -> None:
