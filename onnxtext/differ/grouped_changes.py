@@ -97,7 +97,7 @@ class _Operators:
         replaced: list[tuple[ItemKey, ItemKey]] = []
         linked: list[tuple[ItemKey, ItemKey]] = []
         members = set(rewritten)
-        makers: dict[str, ItemKey] = {}
+        producers: dict[str, ItemKey] = {}
         get_new = match.names.get
         kept = {get_new(name) for name in match.old.producers} & match.new.producers.keys()
         for nodes, get in ((old, get_new), (new, str)):
@@ -107,13 +107,13 @@ class _Operators:
             for key, node in chosen:
                 for name in map(get, filter(None, node.outputs)):
                     keys[name] = key
-                    if name in makers:
-                        replaced.append((makers[name], key))
+                    if name in producers:
+                        replaced.append((producers[name], key))
             for key, node in chosen:
                 # A rewrite ends at values that both models compute.
                 inner = [name for name in map(get, node.inputs) if name not in kept]
                 linked += [(keys[name], key) for name in inner if name in keys]
-            makers = keys
+            producers = keys
         for component in _connected_groups(rewritten, [*replaced, *linked]):
             if len(component) <= _MAX_NODES:
                 yield component

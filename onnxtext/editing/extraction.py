@@ -198,9 +198,9 @@ def _needed_nodes(
     begins, ends, stack = set(first), set(last), list(last)
     while stack:
         name = stack.pop()
-        if name in begins and (name not in ends or name not in flow.makers):
+        if name in begins and (name not in ends or name not in flow.producers):
             continue
-        index = flow.makers.get(name)
+        index = flow.producers.get(name)
         if index is None:
             if name not in weights:
                 missing[name] = None

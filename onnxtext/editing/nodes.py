@@ -152,8 +152,8 @@ def _place(
     produced = {name for node in nodes for name in node.outputs}
     used = {name for node in nodes for name in used_values(node)} - produced
     scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
-    makers = [index for index, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
-    return scope, max(makers, default=-1) + 1
+    producers = [index for index, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
+    return scope, max(producers, default=-1) + 1
 
 
 def _given_names(scope: Graph | Function) -> set[str]:
@@ -177,13 +177,13 @@ def _check_order(scope: Graph | Function, start: int, end: int) -> None:
         OnnxTextError: a new node uses a value of a later node, or an old node uses a value of a
             later new node.
     """
-    makers = {
+    producers = {
         name: index for index, node in enumerate(scope.nodes) for name in node.outputs if name
     }
     for index, node in enumerate(scope.nodes[:end]):
         for name in used_values(node):
-            maker = makers.get(name, -1)
-            if maker >= index and (index >= start or start <= maker < end):
+            producer = producers.get(name, -1)
+            if producer >= index and (index >= start or start <= producer < end):
                 raise refused_edit_error(
                     f"`{name}` would be used before it is computed",
                     "insert the new nodes after the nodes whose outputs they use, and before the "

@@ -328,15 +328,15 @@ def _same_values(
     mapping = {name: new_name for name, new_name in mapping.items() if counts[new_name] == 1}
     values = {value.name: value for value in _with_values(base)}
     others = {value.name: value for value in _with_values(side)}
-    made = {name: (at, node) for node in old.nodes for at, name in enumerate(node.outputs)}
+    outputs = {name: (at, node) for node in old.nodes for at, name in enumerate(node.outputs)}
     for _ in range(_MAX_ROUNDS):  # a value is uncertain if its node uses another uncertain value
         _map(base, mapping)
         different = [
             name
             for name, new_name in mapping.items()
             if not (
-                _same_node(made[name], names, new_name)
-                if name in made
+                _same_node(outputs[name], names, new_name)
+                if name in outputs
                 else _same_value(values.get(name), others.get(new_name))
                 and names.is_used_as(name, new_name)
             )
@@ -363,13 +363,13 @@ def _same_value(old: ValueInfo | None, new: ValueInfo | None) -> bool:
     return old is not None and new is not None and (old.type, old.data) == (new.type, new.data)
 
 
-def _same_node(made: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
+def _same_node(output: tuple[int, Node], names: ValueNames, new_name: str) -> bool:
     """Whether a renamed output belongs to a node that computes the same as in the base.
 
-    `made` is (index of the output, node in the base); the node already has the new names.
+    `output` is (index of the output, node in the base); the node already has the new names.
     `new_name` is the new name of the output.
     """
-    at, node = made
+    at, node = output
     match = names.matches.get(id(node))
     if match is None or match.outputs[at : at + 1] != (new_name,):
         return False

@@ -151,8 +151,10 @@ class ValueNames:
         """
         waiting, seen = [name], {name}
         while waiting and other is not None and len(seen) < _MAX_CHAIN:
-            made = self._side.definitions.get(waiting.pop(), ())
-            new = [read for read in made[3] if read not in seen] if len(made) > 3 else []
+            definition = self._side.definitions.get(waiting.pop(), ())
+            new = (
+                [read for read in definition[3] if read not in seen] if len(definition) > 3 else []
+            )
             if other in new:
                 return True
             seen.update(new)

@@ -80,13 +80,13 @@ class DataFlow:
 
     Attributes:
         graph: the graph.
-        makers: maps each computed value to the index of the node that computes it.
+        producers: maps each computed value to the index of the node that computes it.
         users: maps each value to the indexes of the nodes that use it.
     """
 
     def __init__(self, graph: Graph | Function) -> None:
         self.graph = graph
-        self.makers: dict[str, int] = {}
+        self.producers: dict[str, int] = {}
         self.users: defaultdict[str, list[int]] = defaultdict(list)
         self._labels: dict[str, int] = {}
         for index, node in enumerate(graph.nodes):
@@ -94,18 +94,18 @@ class DataFlow:
                 self.users[name].append(index)
             for name in node.outputs:
                 if name:
-                    self.makers.setdefault(name, index)
+                    self.producers.setdefault(name, index)
             if node.name:
                 self._labels.setdefault(node.name, index)
         self._declared = dict.fromkeys(v.name for v in (*graph.inputs, *graph.values) if v.name)
 
     def names(self) -> Iterable[str]:
         """Return all names that `resolve` accepts."""
-        return [*self._declared, *self.makers, *self.users, *self._labels]
+        return [*self._declared, *self.producers, *self.users, *self._labels]
 
     def resolve(self, name: str) -> Sequence[str]:
         """Return the values that a name refers to: a value, or a node's outputs; () if unknown."""
-        if name in self.makers or name in self.users or name in self._declared:
+        if name in self.producers or name in self.users or name in self._declared:
             return (name,)
         index = self._labels.get(name)
         return () if index is None else [o for o in self.graph.nodes[index].outputs if o]
@@ -136,7 +136,7 @@ class DataFlow:
         result: set[int] = set()
         stack = list(names)
         while stack:
-            index = self.makers.get(stack.pop())
+            index = self.producers.get(stack.pop())
             if index is not None and index not in result:
                 result.add(index)
                 stack += used_values(self.graph.nodes[index])

@@ -89,8 +89,8 @@ def make_node(
     op_type: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Mapping[str, object]
 ) -> Node:
     """Return a node of the standard domain; `make_attribute` converts the values of attributes."""
-    made = tuple([make_attribute(name, value) for name, value in attributes.items()])
-    return Node(op_type, tuple(inputs), tuple(outputs), made)
+    converted = tuple([make_attribute(name, value) for name, value in attributes.items()])
+    return Node(op_type, tuple(inputs), tuple(outputs), converted)
 
 
 def pack_floats(values: Sequence[float]) -> Floats:

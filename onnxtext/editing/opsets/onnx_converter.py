@@ -131,7 +131,7 @@ def _take_over(conversion: NodeConversion, data: bytes, kept: set[str]) -> None:
         if value.data is not None and value.name not in kept:
             numbers = read_numbers(value.type, value.data, {})
             if numbers is None:
-                raise NotConvertible("onnx's version converter made a constant that cannot be read")
+                raise NotConvertible("onnx's version converter wrote a constant that is unreadable")
             assert isinstance(value.type, TensorType)
             dims = value.type.integer_dims
             names[value.name] = conversion.constant("constant", numbers, value.type.element, dims)

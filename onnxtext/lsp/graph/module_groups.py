@@ -197,13 +197,13 @@ def _inherit_paths(scope: Scope, paths: list[Path], constants: Collection[str]) 
                 unplaced.append(index)
     if not unplaced:
         return
-    makers = {name: index for index in unplaced for name in scope.nodes[index].outputs if name}
+    producers = {name: index for index in unplaced for name in scope.nodes[index].outputs if name}
     users: dict[int, list[int]] = {}
     for index, node in enumerate(scope.nodes):
         for name in node.inputs:
-            maker = makers.get(name)
-            if maker is not None:
-                users.setdefault(maker, []).append(index)
+            producer = producers.get(name)
+            if producer is not None:
+                users.setdefault(producer, []).append(index)
     for index in reversed(unplaced):
         inherited = [paths[user] for user in users.get(index, ())]
         if inherited:
@@ -246,7 +246,10 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Dissolve small subgroups; merge a subgroup with its only member if that is a group, too.
+    """Simplify the subgroups of a group, at all levels.
+
+    Replace each subgroup that has fewer than `MIN_GROUP_SIZE` nodes and values by its members.
+    Replace a subgroup whose only member is a group by that group, with both names: `encoder/0`.
 
     Returns:
         The number of nodes and values in the group and its subgroups.

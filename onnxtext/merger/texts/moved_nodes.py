@@ -61,10 +61,10 @@ def pair_moved(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[int, 
     Returns:
         A map from the index of each moved node in the side to its index in the base.
     """
-    makers = _makers(side, rules.outputs)
-    if not makers or not base.indices:
+    producers = _producers(side, rules.outputs)
+    if not producers or not base.indices:
         return {}
-    search = _Search(base, side, rules, makers, _makers(base, rules.outputs))
+    search = _Search(base, side, rules, producers, _producers(base, rules.outputs))
     search.pair_by(rules.unchanged)
     for key in (rules.content, rules.label, rules.operator):
         search.pair_by(key, edited=True)
@@ -80,16 +80,16 @@ def pair_replaced(base: Unmatched, side: Unmatched, rules: NodeRules) -> dict[in
     Returns:
         A map from the index of each matched new node to the index of the replaced node.
     """
-    makers = _makers(side, rules.outputs)
+    producers = _producers(side, rules.outputs)
     pairs: dict[int, int] = {}
-    for at in base.indices if makers else ():
+    for at in base.indices if producers else ():
         old = base.items[at]
         names = names_of(rules.outputs(old))
-        index = makers.get(names[0]) if names else None
+        index = producers.get(names[0]) if names else None
         if index is None or index in pairs:
             continue
         new = side.items[index]
-        together = {makers[name] for name in names if name in makers} != {index}
+        together = {producers[name] for name in names if name in producers} != {index}
         if names[0] == names_of(rules.outputs(new))[0] and (
             not together or rules.operator(new) == rules.operator(old)
         ):
@@ -105,16 +105,16 @@ class _Search:
         base: the unmatched items of the base.
         side: the unmatched items of the side.
         rules: functions that identify a node.
-        makers: maps each output name of the new nodes to the index of the node.
-        old_makers: maps each output name of the unmatched base nodes to the index of the node.
+        producers: maps each output name of the new nodes to the index of the node.
+        old_producers: maps each output name of the unmatched base nodes to the index of the node.
         pairs: the matches so far: from indices in the side to indices in the base.
     """
 
     base: Unmatched
     side: Unmatched
     rules: NodeRules
-    makers: Mapping[Hashable, int]
-    old_makers: Mapping[Hashable, int]
+    producers: Mapping[Hashable, int]
+    old_producers: Mapping[Hashable, int]
     pairs: dict[int, int] = field(default_factory=dict)
 
     def pair_by(self, key: Key, *, edited: bool = False) -> None:
@@ -151,7 +151,7 @@ class _Search:
     def _takers(self, at: int) -> set[int]:
         """Return the indices of the new nodes that compute an output of the base node `at`."""
         names = names_of(self.rules.outputs(self.base.items[at]))
-        return {self.makers[name] for name in names if name in self.makers}
+        return {self.producers[name] for name in names if name in self.producers}
 
     def _unlike(self, at: int, takers: set[int]) -> set[int]:
         """Return those `takers` that differ from the base node `at` in both operator and label.
@@ -172,7 +172,7 @@ class _Search:
     def _is_free(self, index: int, at: int) -> bool:
         """Whether no unmatched base node except `at` has an output name of the new node `index`."""
         names = names_of(self.rules.outputs(self.side.items[index]))
-        return all(self.old_makers.get(name, at) == at for name in names)
+        return all(self.old_producers.get(name, at) == at for name in names)
 
     def _is_same(self, index: int, at: int, takers: set[int]) -> bool:
         """Whether the new node `index` has the operator and the label of the base node `at`.
@@ -194,17 +194,17 @@ class _Search:
 
     def _depend(self, takers: set[int], index: int) -> bool:
         return any(
-            _reads_from(taker, index, self.side.items, self.makers, self.rules.reads)
+            _reads_from(taker, index, self.side.items, self.producers, self.rules.reads)
             for taker in takers - {index}
         )
 
 
-def _makers(nodes: Unmatched, outputs: Key) -> dict[Hashable, int]:
+def _producers(nodes: Unmatched, outputs: Key) -> dict[Hashable, int]:
     """Map the name of each output of the unmatched nodes to the index of the node."""
-    makers: dict[Hashable, int] = {}
+    producers: dict[Hashable, int] = {}
     for at in nodes.indices:
-        makers.update(dict.fromkeys(names_of(outputs(nodes.items[at])), at))
-    return makers
+        producers.update(dict.fromkeys(names_of(outputs(nodes.items[at])), at))
+    return producers
 
 
 def names_of(outputs: Hashable) -> tuple[Hashable, ...]:
@@ -220,21 +220,21 @@ def _reads_from(
     index: int,
     other: int,
     side: Sequence[Any],
-    makers: Mapping[Hashable, int],
+    producers: Mapping[Hashable, int],
     reads: Callable[[Any], Collection[Hashable]],
 ) -> bool:
     """Whether the new node `index` depends on the node `other`, maybe through other new nodes.
 
-    `makers` maps the name of each output of a new node to the index of this node. The search ends,
-    with the result False, after `_MAX_CHAIN` nodes.
+    `producers` maps the name of each output of a new node to the index of this node. Return False
+    after `_MAX_CHAIN` nodes.
     """
     waiting, seen = [index], {index}
     while waiting and len(seen) < _MAX_CHAIN:
         for name in reads(side[waiting.pop()]):
-            maker = makers.get(name)
-            if maker == other:
+            producer = producers.get(name)
+            if producer == other:
                 return True
-            if maker is not None and maker not in seen:
-                seen.add(maker)
-                waiting.append(maker)
+            if producer is not None and producer not in seen:
+                seen.add(producer)
+                waiting.append(producer)
     return False

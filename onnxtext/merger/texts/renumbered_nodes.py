@@ -150,17 +150,17 @@ def _changed_nodes(
     inputs are doubtful, too.
     """
     paired = {index for index, _ in region.pairs}
-    makers: dict[Hashable, int] = {}
+    producers: dict[Hashable, int] = {}
     renamed: dict[Hashable, Hashable] = {}
     for index, at in region.pairs:
         outputs = names_of(rules.outputs(base[index]))
-        makers.update(dict.fromkeys(outputs, index))
+        producers.update(dict.fromkeys(outputs, index))
         renamed.update(zip(outputs, names_of(rules.outputs(side[at])), strict=False))
     changed = {index for index in region.base if index not in paired or index in guessed}
     for index, at in region.pairs:
         inputs = rules.reads(base[index])
         if [renamed.get(name, name) for name in inputs] != list(rules.reads(side[at])):
-            changed.update([index, *[makers[name] for name in inputs if name in makers]])
+            changed.update([index, *[producers[name] for name in inputs if name in producers]])
         elif rules.operator(base[index]) != rules.operator(side[at]):
             changed.add(index)
     return changed
@@ -183,7 +183,7 @@ class _Names:
         self._region = region
         self._old = _parts(base, region.base, rules)
         self._new = _parts(side, region.side, rules)
-        self._made = set(chain.from_iterable(outputs for _, outputs, _ in self._new.values()))
+        self._computed = set(chain.from_iterable(outputs for _, outputs, _ in self._new.values()))
         self._read = set(chain.from_iterable(inputs for _, _, inputs in self._new.values()))
 
     def edits(self, pairs: Pairs) -> int:
@@ -195,11 +195,11 @@ class _Names:
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:
             renamed.update(zip(self._old[index].outputs, self._new[at].outputs, strict=False))
-        made = set(chain.from_iterable(node.outputs for node in self._old.values()))
+        computed = set(chain.from_iterable(node.outputs for node in self._old.values()))
         edited = 2 * any(self._is_unread(index, at) for index, at in pairs)
         for index, at in pairs:
             old, new = self._old[index], self._new[at]
-            expected = tuple([renamed.get(n) if n in made else n for n in old.inputs])
+            expected = tuple([renamed.get(n) if n in computed else n for n in old.inputs])
             if old.form[0] != new.form[0]:
                 edited += 2
             else:
@@ -212,9 +212,9 @@ class _Names:
         `index` is the index of the node in the base, `at` its index in the side.
         """
         before, after = self._old[index][1], self._new[at][1]
-        return not self._made.isdisjoint(set(before).difference(after)) and self._read.isdisjoint(
-            after
-        )
+        return not self._computed.isdisjoint(
+            set(before).difference(after)
+        ) and self._read.isdisjoint(after)
 
     def align(self, *, with_outer_names: bool, backwards: bool) -> Pairs | None:
         """Match nodes in order, by operator and attributes; None if too many nodes differ.
@@ -251,7 +251,7 @@ class _Names:
 
         The matched nodes must have equal operators and attributes. Repeat this for the new pairs.
         """
-        makers, new_makers = [
+        producers, new_producers = [
             {name: at for at, (_, outputs, _) in nodes.items() for name in outputs}
             for nodes in (self._old, self._new)
         ]
@@ -260,7 +260,7 @@ class _Names:
         while waiting:
             index, at = waiting.pop()
             for name, new_name in zip(self._old[index][2], self._new[at][2], strict=False):
-                source, new = makers.get(name, -1), new_makers.get(new_name, -1)
+                source, new = producers.get(name, -1), new_producers.get(new_name, -1)
                 if source < 0 or new < 0 or source in pairs or new in taken:
                     continue
                 if self._old[source][0] == self._new[new][0]:
@@ -285,9 +285,9 @@ def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hasha
     An input is replaced by None if a node of the region computes it, or if `with_outer_names` is
     False.
     """
-    made = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
+    computed = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
     return [
-        (form, *[None if name in made or not with_outer_names else name for name in inputs])
+        (form, *[None if name in computed or not with_outer_names else name for name in inputs])
         for form, _, inputs in nodes.values()
     ]
 

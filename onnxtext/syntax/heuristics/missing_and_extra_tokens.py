@@ -77,8 +77,8 @@ def best_change(context: ErrorContext, cut_short: bool) -> Change | None:
         outcome = context.attempt(change.edit)
         if outcome is None:
             continue
-        # After an added `,` or `=`, three valid tokens suffice, because the text may lack the same
-        # mark again, as in `a = 1 b = 2 c = 3` and `a 1, b 2`.
+        # An added `,` or `=` is also right if three tokens after it parse, not four as for other
+        # changes: the same mark may be missing again, as in `a = 1 b = 2 c = 3` and `a 1, b 2`.
         entry = change.missing in {"COMMA", "EQUAL"} and outcome.count == 3
         closed = cut_short and outcome.count and change.missing != "COMMA"
         if not (outcome.promising or entry or closed):

@@ -206,9 +206,10 @@ class Resynchronization:
         return indentation(text, offset) + (0 if begins_line(text, offset) else 0.5)
 
     def _parses_from(self, position: int, token: Token) -> bool:
-        """Whether parsing gets past the error if a statement begins at `token`, which precedes it.
+        """Whether the text from `token` parses beyond the error, as a new statement.
 
-        The stack keeps its states up to the index `position`.
+        `token` precedes the error. The statement is parsed with the stack cut after the index
+        `position`.
         """
         context = self.context
         states = tuple(self.machine.states[: position + 1])

@@ -256,10 +256,13 @@ def clip_to_attributes(conversion: NodeConversion) -> None:
     _note_limits(conversion, moved, "an attribute", "attributes")
 
 
-def _note_limits(conversion: NodeConversion, moved: list[str], one: str, both: str) -> None:
-    """Note that the limits in `moved` become `one` (a noun in the singular) or, if two, `both`."""
+def _note_limits(conversion: NodeConversion, moved: list[str], singular: str, plural: str) -> None:
+    """Add a note that the limits `moved` become inputs or attributes.
+
+    `singular` is `an input` or `an attribute`, for one limit; `plural` is for two.
+    """
     if moved:
-        end = f" becomes {one}" if len(moved) == 1 else f" become {both}"
+        end = f" becomes {singular}" if len(moved) == 1 else f" become {plural}"
         conversion.add_note(" and ".join([f"`{name}`" for name in moved]) + end)
 
 
