@@ -114,9 +114,11 @@ def _reject_overloads(session: Any) -> None:
         if called not in counts or onnx.defs.has(node.op_type, node.domain):
             continue
         if (*called, node.overload) not in keys:
-            lacks = f"the overload {node.overload}" if node.overload else "an unnamed overload"
+            missing = (
+                f"overload {node.overload}" if node.overload else "definition without overload"
+            )
             function = ".".join(called)
-            raise NameError(f"the function {function} lacks {lacks}, which a node calls")
+            raise NameError(f"a node calls the function {function}, which has no {missing}")
 
 
 def _walk_nodes(nodes: Iterable[Any]) -> Iterator[Any]:

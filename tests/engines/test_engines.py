@@ -259,8 +259,9 @@ def test_a_call_of_an_overload_that_does_not_exist_is_an_error(node: str, place:
     )
     if place != "function":
         del model.functions[1]
-    lacks = "the overload c" if ":c" in node else "an unnamed overload"
-    with pytest.raises(onnxtext.OnnxTextError, match=f"the function my.F lacks {lacks}"):
+    missing = "overload c" if ":c" in node else "definition without overload"
+    message = f"a node calls the function my.F, which has no {missing}"
+    with pytest.raises(onnxtext.OnnxTextError, match=message):
         engines.run_model(model, {"x": np.float32(1), "c": np.array(True)})
 
 

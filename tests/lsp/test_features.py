@@ -41,7 +41,7 @@ async def test_findings_of_the_checker_have_fixes(client: LanguageClient) -> Non
     assert actions is not None
     fix = next(a for a in actions if isinstance(a, t.CodeAction) and a.is_preferred)
     assert edited(session, fix.edit) == example("classifier")
-    silencing = next(a for a in actions if "Silence" in a.title)
+    silencing = next(a for a in actions if "Suppress" in a.title)
     assert isinstance(silencing, t.CodeAction)
     silenced = edited(session, silencing.edit)
     assert "value-undefined" not in {d.code for d in onnxtext.check(silenced)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The action `Silence` adds a comment that suppresses a finding."""
+"""The action `Suppress` adds a comment that suppresses a finding."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_a_finding_is_silenced(
     text = (head + text).replace("\n", newline)
     session = Session(client, tmp_path / "m.onnxtxt", text)
     (finding,) = [each for each in await session.diagnostics() if each.code == code]
-    (action,) = [each for each in await session.actions(finding) if "Silence" in each.title]
+    (action,) = [each for each in await session.actions(finding) if "Suppress" in each.title]
     result = edited(session, action.edit)
     assert onnxtext.to_binary(result) == onnxtext.to_binary(text)
     assert result.count("\n") == result.count(newline)
@@ -71,7 +71,7 @@ async def test_an_unused_comment_is_not_silenced(client: LanguageClient, tmp_pat
     session = Session(client, tmp_path / "m.onnxtxt", text)
     (finding,) = await session.diagnostics()
     assert finding.code == "unused-suppression"
-    assert not [each for each in await session.actions(finding) if "Silence" in each.title]
+    assert not [each for each in await session.actions(finding) if "Suppress" in each.title]
 
 
 @pytest.mark.parametrize("string", [r'"a\q"', '"a\n  b\\q\n  c"', '"\n\\\n"'])
@@ -85,7 +85,7 @@ async def test_a_lost_backslash_is_silenced(
     lost = [finding for finding in found if finding.code == "backslash-lost"]
     assert len(lost) == text.count(string)
     for finding in lost:
-        (action,) = [each for each in await session.actions(finding) if "Silence" in each.title]
+        (action,) = [each for each in await session.actions(finding) if "Suppress" in each.title]
         made = edited(session, action.edit)
         assert onnxtext.to_binary(made) == onnxtext.to_binary(text)
         other = Session(client, tmp_path / "n.onnxtxt", made)
@@ -98,4 +98,4 @@ async def test_nothing_is_silenced_near_a_syntax_error(
     text = 'main (float[N] x) => (float[N] y) {\n  y = Op <s = "> (x)\n  z = Reluu (x)\n}\n'
     session = Session(client, tmp_path / "m.onnxtxt", text)
     for finding in await session.diagnostics():
-        assert not [each for each in await session.actions(finding) if "Silence" in each.title]
+        assert not [each for each in await session.actions(finding) if "Suppress" in each.title]

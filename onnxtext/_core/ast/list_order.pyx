@@ -156,7 +156,7 @@ def place_named_types(list nodes, list infos, taken):
             get(value, OF_VALUE.type) is None
             or get(value, OF_VALUE.decorators) or get(value, OF_VALUE.metadata)
         ):
-            places[name] = None  # it stays in the list
+            places[name] = None  # the value info stays in the list
         elif name in declared:
             if declared[name] != get(value, OF_VALUE.type):
                 return None

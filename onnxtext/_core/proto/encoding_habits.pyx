@@ -25,7 +25,7 @@ cdef struct Known:  # a field of a message type
     bint is_list  # whether it is a list of numbers, which may be packed
     bint is_repeated
     bint is_enum
-    uint64_t values  # of an enum, as bits
+    uint64_t values  # bit mask of the numbers of an enum
 
 cdef struct Seen:  # how all messages of one type are encoded; sets of field numbers are bit masks
     bint any

@@ -39,7 +39,7 @@ class NoEquations(SizeEquations):
         """Ignore the restriction."""
 
     def reject(
-        self, node: Node, message: str, shapes: Sequence[SymbolicShape], *, certain: bool
+        self, node: Node, message: str, shapes: Sequence[SymbolicShape], *, specified: bool
     ) -> None:
         """Ignore the mismatch."""
 

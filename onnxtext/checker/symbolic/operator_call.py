@@ -167,7 +167,7 @@ class OperatorCall:
         the specification forbids the node; it is False if only runtimes do.
         """
         if self.origin is None:
-            self.sizes.reject(self.node, message, self.shapes, certain=certain)
+            self.sizes.reject(self.node, message, self.shapes, specified=certain)
             return
         named = [f"{{{index}}}" for index in self.indices]
         self.origin.reject(message.format(*named), certain=certain)

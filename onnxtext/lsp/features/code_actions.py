@@ -86,7 +86,7 @@ def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterat
     # In a text with syntax errors, it is uncertain which line the comment must precede.
     if is_rule and not document.version.syntax:
         yield t.CodeAction(
-            f"Silence `{diagnostic.code}` here",
+            f"Suppress `{diagnostic.code}` here",
             t.CodeActionKind.QuickFix,
             shown,
             edit=workspace_edit(server, document, [suppression_edit(document, diagnostic)]),

@@ -252,7 +252,8 @@ class ValueLowering(RepetitionLowering, ABC):
             return known[0]
         omitted = self.omitted
         field = delimited(b"\x2a", self.attribute(attribute))
-        if len(field) <= _SMALL and self.omitted == omitted:  # else count each use
+        # Do not cache a field with omitted repetitions: `omitted` must count them at each use.
+        if len(field) <= _SMALL and self.omitted == omitted:
             self.remember(attribute, field)
         return field
 

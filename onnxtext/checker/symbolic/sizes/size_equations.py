@@ -229,11 +229,11 @@ class SizeEquations:
         return symbol_plus(root, offset)
 
     def reject(
-        self, node: Node, message: str, shapes: Sequence[Extents | None], *, certain: bool
+        self, node: Node, message: str, shapes: Sequence[Extents | None], *, specified: bool
     ) -> None:
         """Record a `ShapeMismatch`: a node does not fit its operator."""
         nested = self._outer is not None
-        self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), certain, nested))
+        self.mismatches.append(ShapeMismatch(node, message, tuple(shapes), specified, nested))
 
     def contradict(self, node: Node, index: int, declared: Extents, computed: Extents) -> None:
         """Record that the declared shape of output `index` contradicts its computed shape."""
