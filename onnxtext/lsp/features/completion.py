@@ -64,8 +64,8 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     snippets = get_capability(
         server.client_capabilities, "text_document.completion.completion_item.snippet_support"
     )
-    maker = _Maker(document, context, scope, offset, snippets=bool(snippets))
-    items = list(islice(maker.items(), _MAX_ITEMS + 1))
+    builder = _CompletionItems(document, context, scope, offset, snippets=bool(snippets))
+    items = list(islice(builder.items(), _MAX_ITEMS + 1))
     return t.CompletionList(is_incomplete=len(items) > _MAX_ITEMS, items=items[:_MAX_ITEMS])
 
 
@@ -88,7 +88,7 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
     return params
 
 
-class _Maker:
+class _CompletionItems:
     """Makes the completion items of one request."""
 
     def __init__(

@@ -58,18 +58,18 @@ def section_items(document: Document, context: Context, item: Item) -> Iterator[
     """
     section = context.section
     assert section is not None
-    maker = _SectionItems(document, context, section, item)
+    builder = _SectionItems(document, context, section, item)
     match section.kind:
         case "block":
-            yield from maker.blocks()
+            yield from builder.blocks()
         case "key":
-            yield from maker.keys()
+            yield from builder.keys()
         case "value":
-            yield from maker.values()
+            yield from builder.values()
         case "name":
-            yield from maker.names()
+            yield from builder.names()
         case "pair-key" | "pair-value":
-            yield from maker.pairs()
+            yield from builder.pairs()
 
 
 class _SectionItems:
@@ -98,8 +98,8 @@ class _SectionItems:
     def keys(self) -> Iterator[t.CompletionItem]:
         """Yield the keys of a section; for metadata, keys that the block does not have yet.
 
-        For metadata, first come `key: above` for the keys of the block above, then the keys that
-        the text uses, the most frequent first.
+        They are `key: above` for each key of the block above, then the keys that the text uses, the
+        most frequent first.
         """
         if self.section.section != "metadata":
             for key, snippet in _KEYS.get(self.section.section, {}).items():

@@ -115,7 +115,7 @@ def changes_of(old: Drawing, new: Drawing, diff: ModelDiff, label: str) -> Chang
     """Convert the differences between two models to changes for the new drawing.
 
     Nodes are added, removed or changed; users of an added or changed initializer count as changed.
-    Other differences are left out, and those of encodings, doc strings and metadata in nodes.
+    Other differences are left out, as are those in encodings, doc strings and metadata of nodes.
     `label` is the name of the old version.
     """
     diff = diff.without(("encoding", "doc", "metadata"))

@@ -80,7 +80,8 @@ class DocumentVersion:
     def parsed(self) -> tuple[Model | Fragment | None, tuple[Diagnostic, ...]]:
         """The syntax tree (None if nothing could be parsed), and the syntax errors.
 
-        A text with more than `MAX_CHARACTERS` is not parsed; it has one finding that says so.
+        A text with more than `MAX_CHARACTERS` is not parsed; its only finding is that it is too
+        long.
         """
         if len(self.text) > MAX_CHARACTERS:
             return None, (_too_large(self.source),)

@@ -113,7 +113,7 @@ def _node(chunk: str, match: re.Match[str]) -> SpanMap:
             output_maps.append(SpanMap(Span(*item.span()), "attribute", output_parts))
         parts["attributes"] = _list(attributes, output_maps)
     inputs: list[SpanMap | None] = [*_find_spans(chunk, NAMES, names)]
-    if not inputs or chunk[names[1] - 1] == ",":  # the grammar sees an omitted input
+    if not inputs or chunk[names[1] - 1] == ",":  # the parser adds an omitted input
         inputs.append(None)
     parts["names"] = SpanMap(Span(*names), "list_first", {}, inputs)
     return SpanMap(Span(0, match.end()), "node", parts)

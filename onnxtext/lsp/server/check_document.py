@@ -45,7 +45,8 @@ class Analysis:
 class WorkerError:
     """A check that has failed, such as after an internal error or a timeout; for the log.
 
-    The server could not unpickle a class of `check_process`, which runs as `__main__`.
+    The class is not in `check_process`, because the server could not unpickle it: that module runs
+    as `__main__`.
     """
 
     message: str

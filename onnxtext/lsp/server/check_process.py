@@ -78,7 +78,7 @@ def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | Worke
 
         return WorkerError(traceback.format_exc())
     finally:
-        files.mapped.clear()  # nothing reads it here, and this process runs for a long time
+        files.mapped.clear()  # unused in this process, where it would grow without limit
 
 
 def _send(writer: BinaryIO, message: object) -> None:
