@@ -71,8 +71,8 @@ def _run_onnx(model: Path, inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _callees_first(functions: list[Any]) -> list[Any]:
-    """Return functions so that each follows those that it calls, as onnx's implementation needs."""
-    # The last definition of an overload counts, wherever it is moved.
+    """Sort functions topologically, callees first, as onnx's reference implementation requires."""
+    # If a function is defined twice, keep the last definition, as the implementation does.
     functions = list({(f.domain, f.name, f.overload): f for f in functions}.values())
     by_name = {(item.domain, item.name): item for item in functions}
     result: list[Any] = []
@@ -96,9 +96,13 @@ NO_OVERLOADS = "overloads of functions are not supported"
 
 
 def _reject_overloads(session: Any) -> None:
-    """Raise an error if the session would run a wrong overload of a function.
+    """Reject a model for which the session would run a wrong overload of a function.
 
-    onnx's reference implementation keeps one function for each domain and name, the last one.
+    For each domain and name, onnx's reference implementation keeps only the last function.
+
+    Raises:
+        NotImplementedError: a function has several overloads.
+        NameError: a node calls an overload that does not exist.
     """
     import onnx
 

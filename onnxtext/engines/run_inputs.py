@@ -221,7 +221,7 @@ def _wide(array: NDArray[Any]) -> NDArray[Any]:
 
 
 _LARGEST = {"float4_e2m1fn": 6.0, "float6_e2m3fn": 7.5, "float6_e3m2fn": 28.0}
-"""The largest numbers of types without infinities: larger ones are converted to them."""
+"""The largest number of each type without infinities; conversions saturate at it."""
 
 
 def _check_elements(
