@@ -121,7 +121,7 @@ def extract_lists(text: str, model: Model, printed: str) -> IncrementalText | No
     Args:
         text: the text.
         model: its syntax tree.
-        printed: the text that the printer makes of the syntax tree.
+        printed: the text that the printer writes for the syntax tree.
     """
     if _KEPT in text:
         return None
@@ -284,8 +284,8 @@ class StatementRun:
     Attributes:
         writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if `texts` is empty.
-        same: offset of the statements at the end of the run that are in the canonical layout in the
-            source. They will be copied to `texts` in one slice. -1 if there are none.
+        same: offset of the first of the last statements whose source is already canonical, to copy
+            them to `texts` in one slice; -1 if there are none.
         texts: the formatted texts of the statements before `same`, each with the trivia (comments
             and whitespace) after it.
         trivia: the source between the last statement of `texts` and the next statement; None after
