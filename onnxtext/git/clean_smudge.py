@@ -170,7 +170,10 @@ def _complete(data: bytes, limit: int, name: str) -> ConvertedFile:
 
 
 _MAX_EXPANSION = 16
-"""Maximum bytes of elements per character of a text that writes all elements (`complex128`)."""
+"""Maximum number of element bytes per character if a text writes out all elements.
+
+Elements of type `complex128` reach it.
+"""
 
 
 def _smudge(data: bytes, limit: int) -> ConvertedFile:

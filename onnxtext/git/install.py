@@ -243,9 +243,10 @@ def _check_inside(scope: Scope, file: Path) -> None:
 
 
 def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str, str]) -> list[str]:
-    """Write the settings in `settings`; if modes were installed, remove onnxtext's other settings.
+    """Write `settings`; if a mode was installed, remove the settings that onnxtext no longer needs.
 
-    Return the changes, and the settings of other tools that were kept, one line each.
+    Keep a command of another tool that `settings` does not replace. Return the changes and the kept
+    commands, one line each.
     """
     values: dict[str, str | None] = {}
     kept = []

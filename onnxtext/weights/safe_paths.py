@@ -152,7 +152,7 @@ class FileParts:
         # that stay open could become too many: each tensor can have a file of its own.
         descriptor = os.open(self._path, _FLAGS)
         try:
-            # First, because a pipe that replaced the file cannot seek.
+            # Check before seeking: if a pipe has replaced the file, seeking fails.
             check_unchanged(self._path, self._status, os.fstat(descriptor))
             os.lseek(descriptor, start, os.SEEK_SET)
             first = os.read(descriptor, min(size, _CHUNK))
@@ -183,11 +183,11 @@ class PartsReader(RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Whether the view supports this: always True."""
+        """Return True: all views can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Whether the view supports this: always True."""
+        """Return True: all views can be read from any offset."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:

@@ -139,7 +139,7 @@ def set_shape(shapes: tuple[str, ...]) -> Edit:
     """Set the shapes of inputs or other declared values, such as 'x=[batch,3,224,224]'.
 
     Other declared shapes are updated if shape inference shows that they depend on the new shapes.
-    Nodes and sizes that do not fit the new shapes are reported, and outputs of unknown shape.
+    Nodes and sizes that do not fit the new shapes, and outputs of unknown shape, are reported.
     """
     from onnxtext.editing.set_shapes import set_several_shapes
 
