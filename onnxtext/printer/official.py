@@ -34,7 +34,7 @@ def print_official(model: ast.Model) -> str:
     """Return the text of a whole model, with a final newline.
 
     Args:
-        model: the model, decoded from bytes that `proto.official` made.
+        model: the model, reduced by `proto.official`.
     """
     return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 

@@ -93,7 +93,7 @@ def _splice(source: Source, old: Model, new: Model, *, in_parts: bool) -> str:
 
 
 def _mean_the_same(left: Model, right: Model) -> bool:
-    """Whether two trees mean the same model; for example, output types `(None,)` mean none.
+    """Whether two trees mean the same model, for example with the output types `(None,)` and `()`.
 
     Return True if neither tree can be encoded, for example because blobs are missing, or because
     lists repeat their last items too often.

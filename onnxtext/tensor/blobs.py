@@ -72,7 +72,7 @@ class Blobs:
         """
         self._resources = resources
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
-        self._sizes: set[int] = set()  # the lengths of the digests, when they are needed
+        self._sizes: set[int] = set()  # the lengths of the digests, computed on first use
 
     def knows(self, digest: str) -> bool:
         """Whether the digest of a resource begins with `digest`, or `digest` begins with it."""

@@ -52,7 +52,7 @@ class LiteralError(ValueError):
 
 
 def quote_token(text: str) -> str:
-    """Return a token for a message: in backticks, with at most 40 characters; "" is ``nothing``."""
+    """Return a token in backticks for a message, cut to 40 characters; ``nothing`` for ""."""
     if not text:
         return "nothing"
     return f"`{text}`" if len(text) <= 40 else f"`{text[:37]}...`"

@@ -56,9 +56,8 @@ the first item of `Facts`.
 """
 
 Facts = tuple[int, bool, bool, bool]
-"""What the native core found out about a model while it decoded the model.
+"""Facts that the native core collects about a model while it decodes the model. In order:
 
-The facts are, in order:
 - the number of elements of the largest tensor or attribute list; -1 if it is unknown or there is a
   long string;
 - whether the model has no annotations, and no metadata except in its header;
@@ -171,8 +170,8 @@ def _fast_path(
     """Decode without comparing items.
 
     Returns:
-        The AST, and False. If it is incomplete, None, and whether the main graph is incomplete;
-        False if this is unknown.
+        (AST, False) if the AST is complete; otherwise (None, whether the encoding is known to
+        differ up to the main graph).
     """
     try:
         lifted = _lift_fast(data, message, finish)

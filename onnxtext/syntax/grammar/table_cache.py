@@ -67,11 +67,11 @@ def cache_path(grammar: str) -> Path | None:
             return None
     if not directory:
         return None
-    makers = [
+    generators = [
         Path(file).read_text(encoding="utf-8")
         for file in (__file__, tables_module.__file__, scanner_module.__file__)
     ]
-    sources = "\0".join([grammar, *makers, _lark()]).encode()
+    sources = "\0".join([grammar, *generators, _lark()]).encode()
     return Path(directory) / f"tables-{len(sources)}-{zlib.crc32(sources):08x}"
 
 
