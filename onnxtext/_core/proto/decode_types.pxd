@@ -10,7 +10,7 @@ cdef object new_tensor_type(element, shape)
 cdef class Head:
     """The properties of all tensors whose encodings begin with the same dims and element type."""
     cdef object type
-    cdef Py_ssize_t size  # of their raw data; -1 if Python decodes them
-    cdef Py_ssize_t count  # of their elements
+    cdef Py_ssize_t size  # the size of the raw data in bytes; -1 if Python decodes the tensors
+    cdef Py_ssize_t count  # the number of elements
     cdef int typed_key, bits
     cdef bint is_bool, is_string, is_complex

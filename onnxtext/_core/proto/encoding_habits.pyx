@@ -53,7 +53,7 @@ cdef class Schema:
         """Read the schema of the installed onnx."""
         cdef Known* known
         self.names, self.indexes = ["ModelProto"], {"ModelProto": 0}
-        for name in self.names:  # grows
+        for name in self.names:  # the loop appends names
             for field in message_spec(name).by_number.values():
                 if field.message and field.message not in self.indexes:
                     self.indexes[field.message] = len(self.names)
@@ -290,7 +290,7 @@ cdef bint add_values(Bytes data, Part* part, Known* known, bint packed, Buffer o
 
 
 cdef bytes ranked(dict ranks):
-    """Return all field numbers in the order of their ranks; those without one come last."""
+    """Return all field numbers in the order of their ranks; numbers without a rank come last."""
     rest = [number for number in range(1, MAX_NUMBERS) if number not in ranks]
     first = [number for number in sorted(ranks, key=ranks.get) if 0 < number < MAX_NUMBERS]
     return bytes(first + rest)

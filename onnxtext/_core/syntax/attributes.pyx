@@ -105,7 +105,7 @@ cdef object read_number(const char* text, Py_ssize_t size, char kind):
     cdef const char* end = text + size - is_list
     cdef const char* next = cursor
     cdef const char* last = end - 1
-    cdef bint has_comma  # after the last item
+    cdef bint has_comma  # whether a comma follows the last item
     cdef Py_ssize_t count = 1, index
     cdef int64_t integer = 0
     cdef bytes result = None

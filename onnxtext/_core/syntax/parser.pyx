@@ -43,12 +43,12 @@ cdef class LalrLoop(Stack):
     """The state of a parse in the native core."""
     cdef object machine
     cdef Py_ssize_t max_depth
-    cdef Py_ssize_t start, end  # of the current token
+    cdef Py_ssize_t start, end  # the offsets of the current token
     cdef Py_ssize_t last_offset  # the last offset that was stored in a value
     cdef int state_before_span  # if a SPAN rule was applied last, the state before it; else -1
     cdef bint has_error_nodes
     cdef bint is_resumed  # after an error: the spans of earlier entries are unknown
-    cdef bint is_faulty  # whether an action failed since the last cached value was begun
+    cdef bint is_faulty  # whether an action failed since `_cached_value` last began to build a value
     cdef Memo memo
     cdef int width  # bytes of a character
     cdef dict layouts

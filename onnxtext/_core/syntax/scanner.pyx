@@ -114,8 +114,7 @@ cdef int find_token(
 ) noexcept:
     """Find the next token, as `Scanner.scan` does: the longest match of the DFA.
 
-    The DFA runs until it has no transition; the token ends where it last was in an accepting
-    state.
+    The DFA runs until it has no transition; the token ends at its last accepting state.
     """
     cdef const int16_t* moves = tables.moves
     cdef const int16_t* accepts = tables.accepts
