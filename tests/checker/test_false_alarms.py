@@ -484,3 +484,31 @@ def test_nodes_after_an_output_that_onnx_cannot_infer_have_no_errors(node: str) 
         f"u = {node}\ny = Identity (x)"
     )
     assert not errors(onnxtext.check(source))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "nodes"),
+    [
+        # The kernel shape does not fit; this changes the number of columns of the product.
+        (
+            "float[1, 1, 4, 4] x, float[1, 1, 3, 3] w, float[4, 2] m",
+            "float[1, 2] y",
+            "c = Conv <kernel_shape = [2, 2]> (x, w)\nf = Flatten (c)\ny = MatMul (f, m)",
+        ),
+        # The boxes do not fit; this changes the shape of the output.
+        (
+            "float[1, 9, 5] x, float[1, 1, 9] s, int64 i",
+            "float[9, 4] y, int64[N, 3] k",
+            "k = NonMaxSuppression (x, s)\ny = Gather <axis = 0> (x, i)",
+        ),
+        # The first declaration is wrong; a later one that agrees with the node is not.
+        ("float[2] x", "float[3] a, float[2] y", "a = Neg (x)\ny = Identity (a)"),
+    ],
+    ids=["attribute", "input", "declaration"],
+)
+def test_later_nodes_do_not_repeat_a_wrong_shape(inputs: str, outputs: str, nodes: str) -> None:
+    source = f"<ir_version: 10, opset_import: [21]> g ({inputs}) => ({outputs}) {{\n{nodes}\n}}"
+    found = [item for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    wrong = nodes.splitlines()[0].split()[2]
+    assert found
+    assert all(f"`{wrong}`" in item.message for item in found)

@@ -228,8 +228,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
     ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a node without bodies.
 
-        If an operator node has an error, its shapes are `declared_shapes`. `declared_shapes`,
-        `inputs` and `values` are as in `shape_merging.operator_step`.
+        If an operator node has an error, its shapes are `declared_shapes`, or unknown if they are
+        the error. `declared_shapes`, `inputs` and `values` are as in `shape_merging.operator_step`.
         """
         sizes = environment.sizes
         if type(target) is Scope:
@@ -239,6 +239,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
             if id(node) in self._misdeclared:  # inputs that do not fit may be the cause
                 unknown: list[SymbolicShape] = [None] * len(declared_shapes)
                 operator_step(node, target, unknown, inputs, values, sizes)
+                return tuple(unknown), ()  # either type may be wrong
             return tuple(declared_shapes), ()
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 

@@ -21,6 +21,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.explain_shape_errors import mismatch_message
 from onnxtext.checker.inference.onnx_errors import declares_other_output
+from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
 from onnxtext.checker.inference.trace_sizes import SymbolTrace
 from onnxtext.checker.symbolic.sizes.polynomials import Extents, symbol_plus, text
@@ -50,31 +51,38 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     passed: set[int] = set()
     earlier = [item for item in subject.found if item.code == "shape-mismatch"]
     reported = {id(item.places[0].item) for item in earlier}  # calls and nodes with bodies
-    mismatches = shapes.sizes.mismatches
-    rejected = [item for item in mismatches if isinstance(item, ShapeMismatch)]
-    causes = {id(item.node) for item in rejected if item.specified and not conflicts}
-    # Inputs that do not fit are also the cause of wrong output shapes.
-    effects = [
-        item
-        for item in earlier
-        if id(item.places[0].item) in causes and declares_other_output(item)
-    ]
-    replaced = {id(item) for item in effects}
-    subject.found[:] = [item for item in subject.found if id(item) not in replaced]
-    failing = {id(item.places[0].item) for item in effects}
-    for wrong in mismatches:
+    failing = {id(item.places[0].item) for item in earlier if declares_other_output(item)}
+    mismatches: list[Finding] = []
+    for wrong in shapes.sizes.mismatches:
         if isinstance(wrong, ShapeMismatch):
             # onnx rejects the wrong output shape also in a nested graph that never runs
             fails = not wrong.nested or id(wrong.node) in failing
-            yield _mismatch(wrong, certain=wrong.specified and fails and not conflicts)
+            mismatches.append(_mismatch(wrong, certain=wrong.specified and fails and not conflicts))
         elif isinstance(wrong, PassedShape):
             if id(wrong.value) not in passed:
                 yield _shape_not_passed(wrong)
             passed.add(id(wrong.value))
         elif id(wrong.node) not in reported:
             yield _contradiction(wrong)
+    yield from mismatches
+    _drop_effects(subject, mismatches)
     if shapes.sizes.learned and subject.main is not None:
         yield from _forced(subject.main, shapes)
+
+
+def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
+    """Drop findings of onnx's inference that are due to inputs that do not fit: `mismatches`.
+
+    Infer the shapes again; the outputs of nodes with errors, which `mismatches` adds, are unknown.
+    """
+    inferred = subject.memo.get(ShapeInference.__name__)
+    if inferred is None or not inferred.findings or all(item.severity for item in mismatches):
+        return
+    kept = [item for item in subject.found if not any(item is old for old in inferred.findings)]
+    subject.found[:] = [*kept, *mismatches]
+    again = ShapeInference(subject)
+    again.run()
+    subject.found[:] = [*kept, *again.findings]
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
