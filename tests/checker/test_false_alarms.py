@@ -495,11 +495,11 @@ def test_nodes_after_an_output_that_onnx_cannot_infer_have_no_errors(node: str) 
             "float[1, 2] y",
             "c = Conv <kernel_shape = [2, 2]> (x, w)\nf = Flatten (c)\ny = MatMul (f, m)",
         ),
-        # The boxes do not fit; this changes the shape of the output.
+        # The number of hidden units does not fit; this changes the shape of the output.
         (
-            "float[1, 9, 5] x, float[1, 1, 9] s, int64 i",
-            "float[9, 4] y, int64[N, 3] k",
-            "k = NonMaxSuppression (x, s)\ny = Gather <axis = 0> (x, i)",
+            "float[5, 1, 2] x, float[1, 4, 2] w, float[1, 4, 4] r",
+            "float[5, 1, 1, 4] y",
+            "h = RNN <hidden_size = 3> (x, w, r)\ny = Neg (h)",
         ),
         # The first declaration is wrong; a later one that agrees with the node is not.
         ("float[2] x", "float[3] a, float[2] y", "a = Neg (x)\ny = Identity (a)"),
