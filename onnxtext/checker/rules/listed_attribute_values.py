@@ -27,7 +27,7 @@ class _Listed(NamedTuple):
     """The listed values of an attribute.
 
     Attributes:
-        operators: the operators with this attribute, separated by spaces.
+        operators: the operators with this attribute, separated by spaces; `*` for all.
         attribute: the name of the attribute; in `_TABLE`, also several names separated by spaces.
         values: the listed strings, separated by spaces, or the listed numbers. They include values
             of other operator versions that onnxruntime also accepts.
@@ -72,7 +72,15 @@ _TYPED = """
 """
 _SIGNALS = "BlackmanWindow HammingWindow HannWindow MelWeightMatrix"
 
+_FLAGS = """
+    align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive
+    exclude_outside exclusive fmod input_forget interleaved inverse is_case_sensitive is_causal
+    keepdims largest linear_before_reset new_axis noop_with_empty_axes onesided periodic reverse
+    saturate select_last_index sorted training_mode transA transB upper
+"""
+
 _TABLE = (
+    _Listed("*", _FLAGS, _FLAG, None),  # later entries about the same attribute apply instead
     _Listed(_WINDOWS, "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
     _Listed("Attention", "qk_matmul_output_mode", range(4), None),
     _Listed("BitCast Cast", "to", _POSITIVE),
@@ -80,9 +88,7 @@ _TABLE = (
     _Listed(_SIGNALS, "output_datatype", _POSITIVE),
     _Listed("BitShift", "direction", "LEFT RIGHT"),
     _Listed("Cast", "round_mode", "down nearest up"),
-    _Listed("Cast CastLike QuantizeLinear", "saturate", _FLAG, None),
     _Listed("CastLike", "round_mode", "down nearest up", None),
-    _Listed("CumProd CumSum", "exclusive reverse", _FLAG, None),
     _Listed("Col2Im", "dilations strides", _POSITIVE),
     _Listed("DeformConv", "group offset_group", _POSITIVE, None),
     _Listed("DequantizeLinear QuantizeLinear", "block_size", _NUMBER),
@@ -105,16 +111,13 @@ _TABLE = (
     _Listed("MaxPool", "storage_order", _FLAG),
     _Listed("MaxRoiPool", "pooled_shape", _POSITIVE, None),
     _Listed("MaxUnpool", "kernel_shape strides", _POSITIVE),
-    _Listed("Mod", "fmod", _FLAG, None),
     _Listed("Multinomial", "sample_size", _POSITIVE, None),
     _Listed("NonMaxSuppression", "center_point_box", _FLAG),
     _Listed(_LOSSES, "reduction", "mean none sum", None),
     _Listed("Pad", "mode", "constant edge reflect wrap"),
-    _Listed("Reshape", "allowzero", _FLAG, None),
     _Listed("Resize", "mode", "cubic linear nearest"),
     _Listed("Upsample", "mode", "bilinear nearest", until=6),
     _Listed("Upsample", "mode", "linear nearest", ("cubic",), since=7),
-    _Listed("Resize", "antialias exclude_outside", _FLAG, None),
     _Listed("Resize", "nearest_mode", "ceil floor round_prefer_ceil round_prefer_floor"),
     _Listed("Resize", "coordinate_transformation_mode", _COORDINATES),
     _Listed("Resize", "keep_aspect_ratio_policy", "not_larger not_smaller stretch"),
@@ -131,7 +134,6 @@ _TABLE = (
     _Listed("TfIdfVectorizer", "max_gram_length min_gram_length", _POSITIVE, None),
     _Listed("TfIdfVectorizer", "max_skip_count", _NUMBER, None),
     _Listed("TfIdfVectorizer", "mode", "IDF TF TFIDF"),
-    _Listed("Unique", "sorted", _FLAG, None),
     _Listed("Momentum", "mode", "nesterov standard", domain="ai.onnx.preview.training"),
     _Listed("CastMap", "cast_to", "TO_FLOAT TO_INT64 TO_STRING", domain=LEARNING),
     _Listed("CastMap", "max_map", _POSITIVE, None, domain=LEARNING),
@@ -174,7 +176,7 @@ def _listed_values(signature: Signature) -> dict[str, _Listed]:
         for entry in _TABLE
         if entry.domain == signature.domain
         and entry.since <= signature.since <= entry.until
-        and signature.name in entry.operators.split()
+        and (entry.operators == "*" or signature.name in entry.operators.split())
         for name in entry.attribute.split()
         if name in signature.attributes
     }

@@ -191,10 +191,8 @@ def test_keepdims_other_than_1_removes_dimensions() -> None:
         kept = "1, " if keepdims == 1 else ""
         for result in (f"float[{kept}3] y = ReduceSum", f"int64[{kept}3] y = ArgMax"):
             axes = " (x, first)" if "Sum" in result else " (x)"
-            assert not problems(model(f"{result} <keepdims = {keepdims}>{axes}")), (
-                keepdims,
-                result,
-            )
+            found = problems(model(f"{result} <keepdims = {keepdims}>{axes}"))
+            assert "shape-mismatch" not in {item.code for item in found}, (keepdims, result)
 
 
 def model(node: str) -> str:
