@@ -47,7 +47,6 @@ class _Listed(NamedTuple):
     domain: str = ""
 
 
-_WINDOWS = "AveragePool Conv ConvInteger ConvTranspose LpPool MaxPool QLinearConv"
 _RECURRENT = "GRU LSTM RNN"
 _LOSSES = "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"
 _ACTIVATIONS = """
@@ -57,21 +56,10 @@ _COORDINATES = """
     align_corners asymmetric half_pixel half_pixel_symmetric pytorch_half_pixel tf_crop_and_resize
     tf_half_pixel_for_nn
 """
-_TRANSFORMED = """
-    LinearClassifier LinearRegressor SVMClassifier SVMRegressor TreeEnsembleClassifier
-    TreeEnsembleRegressor
-"""
-_MACHINES = "SVMClassifier SVMRegressor"
 _FLAG = range(2)
 _NUMBER = range(_NEWEST)
 _POSITIVE = range(1, _NEWEST)
 _ODD = range(1, _NEWEST, 2)
-
-_TYPED = """
-    Bernoulli EyeLike RandomNormal RandomNormalLike RandomUniform RandomUniformLike SequenceEmpty
-"""
-_SIGNALS = "BlackmanWindow HammingWindow HannWindow MelWeightMatrix"
-
 _FLAGS = """
     align_corners allowzero antialias ceil_mode count_include_pad detect_negative detect_positive
     exclude_outside exclusive fmod input_forget interleaved inverse is_case_sensitive is_causal
@@ -81,11 +69,10 @@ _FLAGS = """
 
 _TABLE = (
     _Listed("*", _FLAGS, _FLAG, None),  # later entries about the same attribute apply instead
-    _Listed(_WINDOWS, "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
+    _Listed("*", "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
     _Listed("Attention", "qk_matmul_output_mode", range(4), None),
     _Listed("BitCast Cast", "to", _POSITIVE),
-    _Listed(_TYPED, "dtype", _POSITIVE),
-    _Listed(_SIGNALS, "output_datatype", _POSITIVE),
+    _Listed("*", "dtype output_datatype", _POSITIVE),
     _Listed("BitShift", "direction", "LEFT RIGHT"),
     _Listed("Cast", "round_mode", "down nearest up"),
     _Listed("CastLike", "round_mode", "down nearest up", None),
@@ -140,12 +127,11 @@ _TABLE = (
     _Listed("CastMap", "map_form", "DENSE SPARSE", domain=LEARNING),
     _Listed("LinearRegressor", "targets", _POSITIVE, domain=LEARNING),
     _Listed("Normalizer", "norm", "L1 L2 MAX", domain=LEARNING),
-    _Listed(_MACHINES, "kernel_type", "LINEAR POLY RBF SIGMOID", domain=LEARNING),
+    _Listed("*", "post_transform", "LOGISTIC NONE PROBIT SOFTMAX SOFTMAX_ZERO", domain=LEARNING),
+    _Listed("*", "kernel_type", "LINEAR POLY RBF SIGMOID", domain=LEARNING),
     _Listed("TreeEnsemble", "aggregate_function", range(4), domain=LEARNING),
     _Listed("TreeEnsemble", "post_transform", range(5), domain=LEARNING),
     _Listed("TreeEnsembleRegressor", "aggregate_function", "AVERAGE MAX MIN SUM", domain=LEARNING),
-    _Listed(_TRANSFORMED, "post_transform", "LOGISTIC NONE PROBIT SOFTMAX SOFTMAX_ZERO",
-            domain=LEARNING),
 )  # fmt: skip
 
 

@@ -82,6 +82,7 @@ FOUND = {
     'Einsum <equation = ",..."> (axis, m)': None,
     f'{ML}Normalizer <norm = "l2"> (m)': "error",
     f"{ML}CastMap <max_map = 0> (map)": "warning",
+    "Multinomial <dtype = 0> (m)": "error",
     f"{ML}LinearRegressor <coefficients = [1.0], targets = 0> (m)": "error",
     f'{ML}LinearRegressor <coefficients = [1.0], post_transform = "SIGMOID"> (m)': "error",
 }
