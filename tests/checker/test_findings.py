@@ -1012,7 +1012,10 @@ def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
         assert found == [("function-opset-missing", "error")] * count
         both = source.replace('"ai.onnx": 21', '"ai.onnx": 21, "": 21')
         if both != source:
-            assert [item.code for item in onnxtext.check(both)] == ["opset-import-duplicate"]
+            for version, severity in ((21, "warning"), (20, "error")):
+                source = both.replace('"": 21]>\nf', f'"": {version}]>\nf')
+                found = [(item.code, item.severity) for item in onnxtext.check(source)]
+                assert found == [("opset-import-duplicate", severity)]
         unused = both.replace("Exp", "my.h").replace(', "": 21', ', "my": 1')
         if imported:  # both tools ignore it
             assert "function-opset-missing" not in codes(unused)

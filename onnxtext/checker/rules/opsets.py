@@ -64,6 +64,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
         import_place = Place(place, ("opset_imports", index))
         if domain in first:
             in_model = isinstance(owner, Model)
+            same = item.version == owner.opset_imports[first[domain]].version
             earlier = Place(place, ("opset_imports", first[domain]), "first imported here")
             yield Finding(
                 "opset-import-duplicate",
@@ -71,7 +72,7 @@ def _imports(owner: Model | Function, place: object) -> Iterator[Finding]:
                 (import_place, earlier),
                 help="remove one of them",
                 notes=("the highest version applies",) if in_model else (),
-                severity="warning" if in_model else "error",
+                severity="warning" if in_model or same else "error",
             )
         first.setdefault(domain, index)
         if item.domain == "ai.onnx" and "" not in spellings and isinstance(owner, Function):
