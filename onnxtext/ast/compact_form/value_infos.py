@@ -80,16 +80,15 @@ def place_infos(
         if len(types) == len(values) and (part != "initializers" or len(names) == len(infos)):
             lists[part] = types
     before = [node.output_types for node in graph.nodes]
-    new_entries = [(info.name, info.type) for info in infos]
-    new_entries += [(entry.name, entry.type) for entry in node_entries(graph.nodes)]
-    placed = None
-    if len(names) == len(infos):
-        placed = _in_parts(graph, infos, lists, any_order=any_order)
+    old_entries = [(entry.name, entry.type) for entry in node_entries(graph.nodes)]
+    is_unique = len(names) == len(infos)
+    placed = _in_parts(graph, infos, lists, any_order=any_order) if is_unique else None
     if placed is None and any_order:
         result = _place_named(graph, infos, data)
         if result is not None:
             return result
         placed = _by_name(graph, infos)
+    new_entries = [*[(info.name, info.type) for info in infos], *old_entries]
     if placed is not None and _entries(graph, *placed) == new_entries:
         order, rest = placed
         everything = [name for types in lists.values() for name in types]
@@ -186,7 +185,8 @@ def _in_parts(
         The order, and the entries to print in `<…>`. None if the list cannot be converted in this
         way, or if `any_order` is true and the type of a node's output would be printed in `<…>`.
     """
-    found = [_part_of(lists, info) for info in infos]
+    names = {name for types in lists.values() for name in types}
+    found = [_part_of(lists, info) if info.name in names else "" for info in infos]
     # First try to store entries of graph outputs as types of nodes' outputs, not as copies.
     for parts in (["" if part == "outputs" else part for part in found], found):
         starts = [part for part, _ in groupby(parts)]
@@ -201,7 +201,7 @@ def _in_parts(
         if copies is None or places is None:
             continue
         rest = [info for statements, _ in places for info in statements]
-        if parts is not found and any(_part_of(lists, info) for info in rest):
+        if parts != found and any(_part_of(lists, info) for info in rest):
             continue
         if any_order and _has_node_output(graph, rest):
             return None
