@@ -17,8 +17,8 @@ from onnxtext.printer.graphs_and_nodes import GraphPrinter, opsets_text
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, one_per_line
 from onnxtext.printer.quoting import string_value
 from onnxtext.printer.records import record_text
-from onnxtext.printer.resources import base64_parts, resources_parts
-from onnxtext.printer.sections import section_parts
+from onnxtext.printer.resources import resources_parts
+from onnxtext.printer.sections import encoding_text, section_parts
 from onnxtext.printer.types_and_tensors import tensor_text, type_text
 from onnxtext.select_core import core, core_module
 
@@ -85,7 +85,7 @@ def model_parts(
         for section in section_parts(model, graph_text, in_full=in_full):
             parts += ["\n", *section, "\n"]
     if model.encoding is not None:
-        parts.append(f"\n{_encoding(model.encoding)}\n")
+        parts.append(f"\n{encoding_text(model.encoding)}\n")
     if not (model.resources or model.places or model.resources_left_out):
         return parts
     return chain(parts, resources_parts(model))
@@ -175,8 +175,3 @@ def _presence(presence: ast.Presence) -> list[str]:
     if presence.explicit:
         entries.append(f"explicit: {bracket_list(presence.explicit, '[]', STEP, WIDTH - 20)}")
     return entries
-
-
-def _encoding(encoding: ast.EncodingPatch) -> str:
-    patch = f'"""\n{"".join(base64_parts(encoding.patch, "    "))}    """'
-    return f'encoding {{\n  canonical: "{encoding.canonical}"\n  patch: {patch}\n}}'

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 
 from onnxtext.ast.compact_form.list_order import ORDERS
-from onnxtext.ast.model import Configuration, Function, Graph, Model, Training
+from onnxtext.ast.model import Configuration, EncodingPatch, Function, Graph, Model, Training
 from onnxtext.ast.section_paths import Named, PathStep, list_parts, walk_model
 from onnxtext.ast.visit import list_graphs
 from onnxtext.printer.decorators import decorator_lines
@@ -15,6 +15,7 @@ from onnxtext.printer.graphs_and_nodes import domain_text
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list
 from onnxtext.printer.quoting import quote_string, quote_word, string_value, value_name
 from onnxtext.printer.records import field_text
+from onnxtext.printer.resources import base64_parts
 from onnxtext.printer.statement_layout import column
 from onnxtext.select_core import core, core_module
 
@@ -199,3 +200,9 @@ def _configuration(configuration: Configuration) -> str:
     lines = [STEP + field_text(field, STEP) for field in configuration.record.fields]
     head = f"configuration {quote_string(configuration.name)} {{"
     return "\n".join([head, *lines, "}"]) if lines else head + "}"
+
+
+def encoding_text(encoding: EncodingPatch) -> str:
+    """Return the text of an `encoding` section, without a newline."""
+    patch = f'"""\n{"".join(base64_parts(encoding.patch, "    "))}    """'
+    return f'encoding {{\n  canonical: "{encoding.canonical}"\n  patch: {patch}\n}}'
