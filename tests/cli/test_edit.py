@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 import onnxtext
+from onnxtext.cli.commands.edit import EXAMPLES, command
 from tests.cli.command import BAD_TEXT, NO_MODEL, names, run
 
 TEXT = """\
@@ -296,3 +297,14 @@ def test_a_wrong_presence_default_is_no_internal_error(
     result = run("edit", "m.onnxtxt", *edit, cwd=tmp_path)
     assert "internal-error" not in result.err
     assert "explicit: [node.foo]" in (tmp_path / "m.onnxtxt").read_text()
+
+
+def test_help_and_page_show_every_edit() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    lacking = {
+        "EXAMPLES in onnxtext/cli/commands/edit.py": {
+            verb for verb in command.commands if f" {verb} " not in EXAMPLES
+        },
+        "docs/commands.md": {verb for verb in command.commands if f"\n| `{verb} " not in page},
+    }
+    assert {place: verbs for place, verbs in lacking.items() if verbs} == {}
