@@ -37,6 +37,7 @@ NODES = [
     ("Op <a = [1; 2]> (x)", "semicolon", ";", "Op <a = [1, 2]> (x)"),
     ("Op (*x)", "unquoted-name", "*x", 'Op ("*x")'),
     ("Softmax(x, axis=-1)", "misplaced-attributes", "axis=-1", "Softmax <axis=-1> (x)"),
+    ("Op (\nx,\na = 1,\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx\n)"),
     ("Op (a = 1, b = 2)", "misplaced-attributes", "a = 1, b = 2", "Op <a = 1, b = 2> ()"),
     ("Softmax (x) <mode = one>", "unquoted-string", "one", 'Softmax (x) <mode = "one">'),
     ("Pad <mode = edge, a = 1> (x)", "unquoted-string", "edge", 'Pad <mode = "edge", a = 1> (x)'),

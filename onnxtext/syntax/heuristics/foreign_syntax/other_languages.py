@@ -12,7 +12,7 @@ from onnxtext.syntax.heuristics.constructs.graph_errors import MAX_HEADER_LENGTH
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     ELEMENT_ATTRIBUTES,
     NAMES,
-    closing_index,
+    bracketed,
     in_attributes,
     inputs_bracket,
     unopened_bracket,
@@ -369,16 +369,15 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.done[-1][0] == '"':  # names of attributes hardly ever have quotes
         message = "expected `,`, found `=`"
         yield rewritten("wrong-mark", message, context.token.span, ",", min_tokens=2)
-    rest = [context.done[index], *context.rest]
-    end = closing_index(rest)
-    if end is None:
+    inside = bracketed(context, context.done[index])
+    if not inside or "}" in inside:
         return
-    first, close, text = context.done[-1], rest[end], context.text
-    written = text[first.at : close.at].rstrip()
+    first, text = context.done[-1], context.text
+    written = text[first.at : inside[-1].at].rstrip(", \t\r\n")
     start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
     after = context.done[index - 1].end
     blank = "" if text[after : after + 1].isspace() else " "
-    remove = Edit(Span(start, close.at), "")
+    remove = Edit(Span(start, inside[-2].end), "")
     message = "attributes belong in `<…>` after the operator, not among the inputs"
     span = Span(first.at, first.at + len(written))
     moved = (insert(after, f" <{written}>{blank}"), remove)
