@@ -589,9 +589,9 @@ def sweep(seed: int, count: int, models: int, capsys: pytest.CaptureFixture[str]
             shares = f"{one[kind] / total[kind]:.1%} one error, {near[kind] / total[kind]:.1%} near"
             print(f"  {kind}: {shares} of {total[kind]}")
         print(f"  all: {one.total() / total.total():.1%}, {near.total() / total.total():.1%}")
-    # Of 450 mistakes, about three have more errors, and about three are reported elsewhere; but
-    # several in one text may fail together.
-    allowed = 8 + 0.03 * total.total()
+    # Of 450 mistakes, about three have more errors, and about three are reported elsewhere; in 24
+    # runs, at most six. They are spread over the texts: 17 are less likely than 1 in 100,000.
+    allowed = 10 + 0.015 * total.total()
     assert total.total() - one.total() <= allowed, seed
     assert total.total() - near.total() <= allowed, seed
 
