@@ -37,20 +37,15 @@ class Merger:
         orders: the object that orders merged lists.
         renames: the renames of ours and the renames of theirs.
         notes: warnings for the user.
-        split_all: whether to split constructs that only one side has changed, so that each of their
-            statements can become a conflict.
         about_comments: number of conflicts that concern comments only.
 
     The methods raise `MergeConflict` if both sides changed something in different ways, and no
     conflict markers fit inside the construct.
     """
 
-    def __init__(
-        self, orders: ItemOrders, renames: tuple[Renames, Renames], *, split_all: bool
-    ) -> None:
+    def __init__(self, orders: ItemOrders, renames: tuple[Renames, Renames]) -> None:
         self.orders = orders
         self.renames = renames
-        self.split_all = split_all
         self.about_comments = 0
         self.notes: list[str] = []
 
@@ -188,9 +183,9 @@ class Merger:
         if origin == "resource" and construct_rules.is_blob(versions[0]):
             # The blobs have equal digests. `text_review` drops unused blobs.
             return mine or others
+        # Constructs that only one side changed are split, too: any statement can be a conflict.
         if (
-            not self.split_all
-            or len(versions) < 3
+            len(versions) < 3
             or before == mine == others
             or not construct_rules.holds_statements(versions[1])
         ):

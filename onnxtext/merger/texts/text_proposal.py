@@ -19,7 +19,7 @@ from onnxtext.merger.texts.merge_constructs import Merger
 from onnxtext.merger.texts.merged_tree import write
 from onnxtext.merger.texts.reprint_comments import restore_comments
 from onnxtext.merger.texts.text_parts import ListItems
-from onnxtext.merger.texts.text_review import NeedsFullSplit, ReviewedMerge, Unmergeable, review
+from onnxtext.merger.texts.text_review import ReviewedMerge, Unmergeable, review
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
@@ -73,17 +73,12 @@ def propose_merge(
         Unmergeable: the merged text does not parse.
     """
     there = [text for text in texts if text.strip()]
-    for split_all in (False, True):
-        read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
-        if len(read) < 3:
-            read.insert(0, ListItems())
-        merger = Merger(orders, find_renames(models), split_all=split_all)
-        listed = merger.model(*read)
-        try:
-            plain = review(listed, models, merger.notes, split_all=split_all, resources=resources)
-            break
-        except NeedsFullSplit:
-            continue
+    read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
+    if len(read) < 3:
+        read.insert(0, ListItems())
+    merger = Merger(orders, find_renames(models))
+    listed = merger.model(*read)
+    plain = review(listed, models, merger.notes, resources)
     notes += merger.notes
     writer = write(listed, markers)
     marked = ""

@@ -26,12 +26,7 @@ from onnxtext.merger.semantic_conflicts import (
     sorted_nodes,
     subject_of,
 )
-from onnxtext.merger.texts.construct_rules import (
-    BLOB,
-    CONTAINERS,
-    STATEMENTS,
-    has_new_comments,
-)
+from onnxtext.merger.texts.construct_rules import BLOB, STATEMENTS, has_new_comments
 from onnxtext.merger.texts.merged_tree import (
     MergedItem,
     MergedItemSpan,
@@ -47,10 +42,6 @@ _MAX_ROUNDS = 8
 
 class Unmergeable(Exception):
     """The merged text does not parse, and no conflict around its errors can be marked."""
-
-
-class NeedsFullSplit(Exception):
-    """A statement to mark or move is inside a construct that was merged as a whole."""
 
 
 @dataclass(frozen=True)
@@ -73,20 +64,16 @@ def review(
     listed: MergedList,
     versions: Sequence[Model],
     notes: list[str],
-    *,
-    split_all: bool,
     resources: Resources,
 ) -> ReviewedMerge:
     """Drop unneeded blobs of a merge, mark its semantic conflicts, and sort its nodes.
 
     `listed` is changed in place, and `notes` receives warnings for the user. `versions` are the
-    trees of the base, if there is one, of ours and of theirs. `split_all`: whether the merge was
-    made with `Merger.split_all`. `resources` are the blobs that the texts do not contain, by
-    digest.
+    trees of the base, if there is one, of ours and of theirs. `resources` are the blobs that the
+    texts do not contain, by digest.
 
     Raises:
         Unmergeable: the merged text does not parse.
-        NeedsFullSplit: the merge must be repeated with `Merger.split_all`.
     """
     _drop_unneeded_blobs(listed)
     sides = versions[-2:]
@@ -98,11 +85,11 @@ def review(
         try:
             model = parse_model(Source(text, "<merge>"))
         except OnnxTextError as error:
-            _mark_broken(error, _ChunkSpans(writer.placed, split_all), notes)
+            _mark_broken(error, _ChunkSpans(writer.placed), notes)
             continue
         subject = subject_of(model)
         findings = list(find_conflicts(subject, versions))
-        places = _ChunkSpans(writer.placed, split_all)
+        places = _ChunkSpans(writer.placed)
         if findings and known is None:
             known = issues_of(sides)
         new = [item for item in findings if finding_key(item) not in (known or ())]
@@ -130,8 +117,7 @@ def review(
 class _ChunkSpans:
     """Finds the merged items at an offset of the written text."""
 
-    def __init__(self, placed: Sequence[MergedItemSpan], split_all: bool) -> None:
-        self.split_all = split_all
+    def __init__(self, placed: Sequence[MergedItemSpan]) -> None:
         self._placed = sorted(placed, key=lambda place: (place.start, -place.end))
         self._starts = [span.start for span in self._placed]
         self._parents: list[int] = []
@@ -156,16 +142,12 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     """Mark the statements of a finding as conflicts, and add its message to `notes`.
 
     If some of the statements differ between the versions, mark only the differing statements.
-
-    Raises:
-        NeedsFullSplit: a statement is inside a construct whose statements were not split.
     """
     found: dict[int, MergedItem] = {}
     for place in finding.places:
         offset = getattr(place.item, "at", -1)
         around = next((p for p in places.around(offset) if _is_statement(p.item)), None)
         if around is not None:
-            _check_split(around, offset, places)
             found[id(around.item)] = around.item
     changed = [
         merged_item for merged_item in found.values() if not _is_same(merged_item)
@@ -173,13 +155,6 @@ def _mark(finding: Finding, places: _ChunkSpans, notes: list[str]) -> None:
     for merged_item in changed:
         merged_item.forced = True
     notes.append(f"{finding.message} (only in the merge, not in ours or theirs)")
-
-
-def _check_split(span: MergedItemSpan, offset: int, places: _ChunkSpans) -> None:
-    """Raise NeedsFullSplit if an offset is inside a construct whose statements were not split."""
-    holds = span.item.origin in CONTAINERS or span.item.origin == "node"
-    if not places.split_all and offset != span.start and holds:
-        raise NeedsFullSplit
 
 
 def _is_statement(merged_item: MergedItem) -> bool:
@@ -199,15 +174,12 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
     Raises:
         Unmergeable: no statement can be marked.
-        NeedsFullSplit: an error is inside a construct whose statements were not split.
     """
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:
-            offset = label.span.start
-            for span in places.around(offset):
+            for span in places.around(label.span.start):
                 merged_item = span.item
-                _check_split(span, offset, places)
                 if (
                     _is_statement(merged_item)
                     and not merged_item.conflict
@@ -224,18 +196,12 @@ def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) ->
 
 
 def _sort(subject: CheckedModel, findings: Sequence[Finding], places: _ChunkSpans) -> bool:
-    """Sort the nodes of graphs with misordered nodes; return False if a graph cannot be sorted.
-
-    Raises:
-        NeedsFullSplit: a graph is inside a construct whose statements were not split.
-    """
+    """Sort the nodes of graphs with misordered nodes; return False if a graph cannot be sorted."""
     marked = {id(place.item) for finding in findings for place in finding.places}
     for scope in subject.scopes:
         if not any(id(node) in marked for node in scope.nodes):
             continue
         place = next((p for p in places.around(scope.nodes[0].at) if p.item.origin == "node"), None)
-        if not places.split_all and (place is None or place.start != scope.nodes[0].at):
-            raise NeedsFullSplit
         if place is None or not _sort_chunks(place.listed, scope):
             return False
     return True
