@@ -91,6 +91,10 @@ RESTORED = {
         value("float[2, 2] w = [1, 2, 3, 4],\n  float[1] v = [5],"), ("[1,", "1,"), (3, 19),
         "the `[` of this list is missing",
     ),
+    "a missing bracket of one typed element": (
+        node("  y = Op <v = bool[1] [true]> (x)"), ("[true", "true"), (3, 23),
+        "the `[` of this list is missing",
+    ),
     "a missing brace of an initializer": (
         value("float[2] w = {1, 2},"), ("{1", "1"), (3, 16), "the `{` of this list is missing",
     ),

@@ -314,6 +314,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
     for index, (before, token) in reversed([*enumerate(pairwise(tokens))]):
         prefix = _JOINED_TYPE.match(before)
         offset = token.at
+        first = context.name(before) == "TYPE" and context.name(token) in {"BOOL", "FLOAT", "INT"}
         if before == "=" and mark == "{":
             typed = "TYPE" in map(context.name, tokens[max(index - 2, 0) : index])
             if not typed or token == "}":
@@ -323,7 +324,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         elif context.name(before) == "PRIM":
             edit = Edit(Span(before.end, offset), "[")
-        elif before in {"=", ":"} and token != "]":
+        elif first or (before in {"=", ":"} and token != "]"):
             swapped = token.startswith('"[')
             edit = Edit(Span(offset, offset + 2), '["') if swapped else insert(offset, "[")
         elif prefix is not None and context.name(before) == "WORD":
