@@ -44,6 +44,21 @@ UNSAFE = {
         "  u = Constant <value = float16[2] {1, 2}> ()",
     ),
     "an initializer with such a type": (value("  half[1] w = {1},"), "  float16[1] w = {1},"),
+    "a number with a suffix that may be a digit": (
+        node("  u = Foo <axis = 2l> (t)"), "  u = Foo <axis = 2> (t)",
+    ),
+    "an attribute that lacks its type before a parameter": (
+        node("  u = Cast <to:= @target> (t)"), "  u = Cast <to= @target> (t)",
+    ),
+    "a node that lacks its operator": (node("  u :\"\" <axis = 1> (t)"), None),
+    "an output that is called like a type, and its operator after it": (
+        node("  half Div = (t, t)"), "  float16 Div = (t, t)",
+    ),
+    "a misplaced comma": (node("  u = Clip (t, ,x t)"), "  u = Clip (t, ,x, t)"),
+    "a tensor of strings without its bracket": (
+        node('  u = Constant <value = string[1] "a"]> ()'),
+        '  u = Constant <value = [string[1] "a"]> ()',
+    ),
     "hexadecimal bits of a float": (
         value("  float[1] w = {0X7f800001},"), "  float[1] w = {2139095041},",
     ),

@@ -72,6 +72,9 @@ def is_certain_comma(context: ErrorContext) -> bool:
     if last == "=" or last.endswith("."):  # the value is missing, or `.` was typed for `,`
         return False
     item = _item(context)
+    doubled = [token for token in context.done if token.at < item[0].at][-2:] == [",", ","]
+    if doubled:  # the comma after `a` may be misplaced, as in `, ,a b`
+        return False
     blank = context.text[last.end : token.at]
     marks = {"=": {"="}, ":": {"=", ":"}}.get(context.ahead[0] if context.ahead else "", set())
     if marks & {*item}:  # `b = 2` in `a = 1 b = 2`

@@ -345,7 +345,10 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         inside_list = opened is not None and context.done[opened] == "["
         # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
-        plain = context.text[offset] != "-" and not inside_list and not single
+        # In `x = string[1] "a"]`, the `[` belongs before the string.
+        last = rest[size - 1] if size else context.done[-1]
+        named = context.name(token) == "TYPE" and context.name(last) == "STRING"
+        plain = context.text[offset] != "-" and not (inside_list or single or named)
         safe = plain and token != "]" and not uncertain  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
         yield Diagnosis(

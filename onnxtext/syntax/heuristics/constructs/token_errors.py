@@ -155,7 +155,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         plain, certain = _plain_number(context, written, spelled.written, type, first)
         edits.append(Edit(number, plain))
-        safe = safe and certain
+        safe = safe and certain and written[-1] != "l"  # `1` misread as `l`
     title = f"write {edits[0].text}{' and so on' if len(edits) > 1 else ''}"
     yield Diagnosis(other.code, other.message, span, tuple(edits), title, safe=safe, min_tokens=0)
 
@@ -252,6 +252,8 @@ def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
 _BEFORE_BRACES = re.compile(r'(?:\[[^\]\n]*\])?\s*(?:"[^"\n]*"|[\w.:/-]+)?\s*=?\s*\{')
 """Matches what can stand between the element type of a tensor and its data in braces."""
 
+_WITHOUT_OPERATOR = re.compile(r"\s*\w+\s*=\s*\(")
+
 
 def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose misspelled or foreign keywords: `flaot[N]`, `float32`, `sequence(…)`, `metdata`."""
@@ -266,6 +268,8 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
             before = context.text[max(0, token.at - 10) : token.at].rstrip()
             safe = token != "int" or not before.endswith("=")
             safe = safe and token != "byte"  # `int8` in Java and numpy
+            # In `half Div = (x, y)`, `half` may be the output.
+            safe = safe and not _WITHOUT_OPERATOR.match(context.text, token.end)
             # In braces, an integer would become the bits of a narrow float.
             if meant in _NARROW and _BEFORE_BRACES.match(context.text, token.end):
                 safe = False

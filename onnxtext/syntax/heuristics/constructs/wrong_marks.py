@@ -63,7 +63,10 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
             value = context.lexer.token(text, span.end)
-            is_missing = right == "=" and (value is None or value in {*CLOSING, ","})
+            # In `to:= @p`, the type may be missing.
+            is_missing = right == "=" and (
+                value is None or value in {*CLOSING, ","} or (wrong == ":=" and value[0] == "@")
+            )
             yield rewritten("wrong-mark", message, span, right, safe=not is_missing, min_tokens=2)
     prefixed = not text[offset - 1 : offset].isalnum()  # not as in `5%`
     if context.token is not None and context.token in {"%", "$"} and prefixed:
@@ -127,11 +130,11 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
     """Whether `=` certainly belongs in place of the token `colon`, a `:`.
 
-    This is uncertain if the `:` follows `)`, or precedes another `:` or a type.
+    This is uncertain if the `:` follows `)`, or precedes another `:`, a type or `""`.
     """
     after = context.lexer.token(context.text, colon.end)
     called = context.text[max(0, colon.at - 10) : colon.at].rstrip().endswith(")")
-    return not called and after not in {":", *ATTRIBUTE_TYPES}
+    return not called and after not in {":", '""', *ATTRIBUTE_TYPES}
 
 
 _COLON_RULES = frozenset(
