@@ -41,10 +41,10 @@ async def test_findings_of_the_checker_have_fixes(client: LanguageClient) -> Non
     assert actions is not None
     fix = next(a for a in actions if isinstance(a, t.CodeAction) and a.is_preferred)
     assert edited(session, fix.edit) == example("classifier")
-    silencing = next(a for a in actions if "Suppress" in a.title)
-    assert isinstance(silencing, t.CodeAction)
-    silenced = edited(session, silencing.edit)
-    assert "value-undefined" not in {d.code for d in onnxtext.check(silenced)}
+    suppress = next(a for a in actions if "Suppress" in a.title)
+    assert isinstance(suppress, t.CodeAction)
+    suppressed = edited(session, suppress.edit)
+    assert "value-undefined" not in {d.code for d in onnxtext.check(suppressed)}
     all_of_them = await client.text_document_code_action_async(
         t.CodeActionParams(
             session.document,

@@ -160,54 +160,58 @@ class OperatorCall:
             return
         self.sizes.equal(left, right, Place(self.node, ("op_type",)))
 
-    def reject(self, message: str, *, certain: bool = True) -> None:
+    def reject(self, message: str, *, specified: bool = True) -> None:
         """Record that the inputs or attributes of the node do not fit its operator.
 
-        `message` describes the mismatch; `{0}` stands for the first input. `certain` tells whether
-        the specification forbids the node; it is False if only runtimes do.
+        `message` describes the mismatch; `{0}` stands for the first input. `specified` is False if
+        the specification allows the node, and only runtimes reject it.
         """
         if self.origin is None:
-            self.sizes.reject(self.node, message, self.shapes, specified=certain)
+            self.sizes.reject(self.node, message, self.shapes, specified=specified)
             return
         named = [f"{{{index}}}" for index in self.indices]
-        self.origin.reject(message.format(*named), certain=certain)
+        self.origin.reject(message.format(*named), specified=specified)
 
-    def has_rank(self, index: int, *ranks: int, certain: bool = True) -> bool:
+    def has_rank(self, index: int, *ranks: int, specified: bool = True) -> bool:
         """Require an input to have one of the allowed ranks.
 
-        Return False if the rank of the input is known and not allowed. `certain` tells whether the
-        specification forbids other ranks; it is False if only runtimes do.
+        Return False if the rank of the input is known and not allowed. `specified` is False if the
+        specification allows other ranks, and only runtimes reject them.
         """
         rank = self.rank(index)
         if rank is None or rank in ranks:
             return True
         expected = " or ".join(map(str, ranks))
-        needs = "the operator needs" if certain else "onnxruntime needs"
+        needs = "the operator needs" if specified else "onnxruntime needs"
         wrong = f"{{{index}}} has {dimensions(rank)}, but {needs} {expected}"
-        self.reject(wrong, certain=certain)
+        self.reject(wrong, specified=specified)
         return False
 
-    def has_min_rank(self, minimum: int, *, certain: bool = True) -> bool:
+    def has_min_rank(self, minimum: int, *, specified: bool = True) -> bool:
         """Require the first input to have at least `minimum` dimensions.
 
-        Return False if the rank is known and too low. `certain` tells whether the specification
-        forbids a lower rank; it is False if only runtimes do.
+        Return False if the rank is known and too low. `specified` is False if the
+        specification allows a lower rank, and only runtimes reject it.
         """
         rank = self.rank(0)
         if rank is None or rank >= minimum:
             return True
-        needs = "the operator needs" if certain else "onnxruntime needs"
-        self.reject(f"{{0}} has {dimensions(rank)}, but {needs} {minimum} or more", certain=certain)
+        needs = "the operator needs" if specified else "onnxruntime needs"
+        self.reject(
+            f"{{0}} has {dimensions(rank)}, but {needs} {minimum} or more", specified=specified
+        )
         return False
 
-    def require_vector(self, index: int, size: Extent, name: str, *, certain: bool = True) -> None:
+    def require_vector(
+        self, index: int, size: Extent, name: str, *, specified: bool = True
+    ) -> None:
         """Require an input to be a vector of `size` elements; messages call the size `name`.
 
-        `certain` tells whether the specification forbids other ranks; it is False if only runtimes
-        do.
+        `specified` is False if the specification allows other ranks, and only runtimes reject
+        them.
         """
         shape = self.shape(index)
-        if shape is not None and self.has_rank(index, 1, certain=certain):
+        if shape is not None and self.has_rank(index, 1, specified=specified):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_last(self, index: int, size: Extent, name: str) -> None:
@@ -231,7 +235,7 @@ class OperatorCall:
             self.reject(f"{{{index}}} has the element {wrong[0]}, but {name} is {size}")
         elif not negative and min(items, default=0) < 0:
             problem = f"{{{index}}} has the element {min(items)}"
-            self.reject(f"{problem}, but onnxruntime accepts no negative indices", certain=False)
+            self.reject(f"{problem}, but onnxruntime accepts no negative indices", specified=False)
 
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
         """Require an input to have the shape `expected`; messages call an expected size `name`."""

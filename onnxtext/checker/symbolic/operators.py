@@ -125,7 +125,7 @@ def _prelu(call: OperatorCall) -> SymbolicShape:
     if len(slope) > len(shape) or any(
         size == 1 and isinstance(other, int) and other != 1 for size, other in pairs
     ):
-        call.reject("the slope {1} cannot be broadcast to the shape of {0}", certain=False)
+        call.reject("the slope {1} cannot be broadcast to the shape of {0}", specified=False)
     return result
 
 
@@ -208,7 +208,7 @@ def _reduced(
 def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if call.since > 1:
-        call.has_min_rank(1, certain=False)
+        call.has_min_rank(1, specified=False)
     if not shape:
         return None
     return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())
@@ -235,7 +235,7 @@ def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
             break
     if {batch, time} != {0, 1}:
         wrong = f"`batch_axis` is {batch} and `time_axis` is {time}, but one must be 0, the other 1"
-        call.reject(wrong, certain=batch == time or max(batch, time) > 1)
+        call.reject(wrong, specified=batch == time or max(batch, time) > 1)
     if shape and lengths and 0 <= batch < len(shape):
         call.equal(shape[batch], lengths[0], f"dimension {batch} of {{0}}", "the size of {1}")
     return shape

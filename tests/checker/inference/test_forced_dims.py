@@ -313,9 +313,9 @@ def test_backslashes_outside_of_plain_strings_are_not_found() -> None:
     source = with_attribute('"a"').replace("y = ", '# "c:\\temp"\n  y = ')
     assert not lost(source)
     comment = "# onnxtext: ignore[backslash-lost]"
-    silenced = with_attribute(r'"c:\temp"').replace("(x)\n}", f"(x) {comment}\n}}")
-    assert comment in silenced
-    assert not onnxtext.check(silenced, ignore=["op-unknown-domain"])
+    suppressed = with_attribute(r'"c:\temp"').replace("(x)\n}", f"(x) {comment}\n}}")
+    assert comment in suppressed
+    assert not onnxtext.check(suppressed, ignore=["op-unknown-domain"])
 
 
 def test_printed_strings_lose_no_backslash() -> None:

@@ -132,7 +132,7 @@ def pool(call: OperatorCall) -> SymbolicShape:
     kernel, pads = call.listed("kernel_shape", ()), call.listed("pads", ())
     if len(pads) == 2 * len(kernel) and any(map(ge, pads, kernel * 2)):
         wrong = f"`pads` is {list(pads)}, and `kernel_shape` is {list(kernel)}"
-        call.reject(f"{wrong}; onnxruntime needs pads smaller than the kernel", certain=False)
+        call.reject(f"{wrong}; onnxruntime needs pads smaller than the kernel", specified=False)
     return (*shape[:2], *windowed(call, shape[2:], kernel))
 
 
@@ -142,7 +142,7 @@ def global_pool(call: OperatorCall) -> SymbolicShape:
     Warn if the input has no spatial dimension.
     """
     shape = call.shape(0)
-    call.has_min_rank(3, certain=False)
+    call.has_min_rank(3, specified=False)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
 
 
@@ -168,7 +168,7 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
     for axis, (step, by, added) in enumerate(zip(strides, dilations, output_padding, strict=True)):
         if added >= step > 0:
             wrong = f"entry {axis} of `output_padding` is {added}, not less than the stride {step}"
-            call.reject(wrong, certain=added >= by)
+            call.reject(wrong, specified=added >= by)
     expected = call.listed("output_shape", ())
     if len(expected) == count:
         for axis, output in enumerate(expected):
@@ -183,7 +183,7 @@ def conv_transpose(call: OperatorCall) -> SymbolicShape:
         size = plus(full_size, output_padding[axis] - pads[axis] - pads[axis + count])
         if isinstance(size, int) and size < 1 and shape[axis + 2] != 0:
             removed = f"all elements of dimension {axis + 2} of the output"
-            call.reject(f"the pads remove {removed}", certain=size < 0)
+            call.reject(f"the pads remove {removed}", specified=size < 0)
         dims.append(size)
     return (shape[0], channels, *dims)
 
@@ -210,7 +210,7 @@ def _require_output(
         call.reject(
             f"entry {axis} of `output_shape` is {expected}, but dimension {axis + 2} of {{0}} "
             f"gives at most {covered + stride - 1}",
-            certain=False,
+            specified=False,
         )
 
 

@@ -126,10 +126,10 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
 def _require_rank_1(call: OperatorCall, index: int) -> bool:
     """Require an input that contains a shape to have rank 1.
 
-    If the elements are known, the rejection is not certain, because onnx and onnxruntime accept
-    constants of other ranks. Return False if the rank is known and not 1.
+    The specification forbids other ranks only if the elements are unknown: onnx and onnxruntime
+    accept constants of other ranks. Return False if the rank is known and not 1.
     """
-    return call.has_rank(index, 1, certain=call.value(index) is None)
+    return call.has_rank(index, 1, specified=call.value(index) is None)
 
 
 def top_k(call: OperatorCall) -> Shapes:
@@ -186,7 +186,7 @@ def resize(call: OperatorCall) -> SymbolicShape:
     if least < 0 and not scaled:
         call.reject(f"a size is {least}, but sizes must not be negative")
     if crops and may_have_sizes:
-        call.require_vector(1, 2 * len(axes), "twice the number of axes", certain=False)
+        call.require_vector(1, 2 * len(axes), "twice the number of axes", specified=False)
     if given is None or len(given) != len(axes) or not plain or (crops and scaled):
         return (None,) * rank
     dims = list(shape)
@@ -223,7 +223,7 @@ def _require_scales_or_sizes(call: OperatorCall) -> None:
     if scales and sizes:
         call.reject("both `scales` and `sizes` are given, but only one of them is allowed")
     elif scales and call.has_input(3) and sizes is False:
-        call.reject("onnxruntime rejects `scales` together with an empty `sizes`", certain=False)
+        call.reject("onnxruntime rejects `scales` together with an empty `sizes`", specified=False)
     elif scales is False and sizes is False:
         call.reject("neither `scales` nor `sizes` is given, but one of them is required")
 

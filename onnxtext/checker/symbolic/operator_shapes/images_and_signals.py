@@ -88,9 +88,9 @@ def _resize(call: OperatorCall) -> None:
     """Check the attributes of `Resize` that onnxruntime accepts only for some modes."""
     mode, antialias = call.attribute("mode") or b"nearest", call.integer("antialias", 0)
     if antialias and mode == b"nearest":
-        call.reject("onnxruntime needs `linear` or `cubic` mode for `antialias`", certain=False)
+        call.reject("onnxruntime needs `linear` or `cubic` mode for `antialias`", specified=False)
     elif call.integer("exclude_outside", 0) and mode != b"cubic" and not antialias:
-        call.reject("onnxruntime needs `cubic` mode for `exclude_outside`", certain=False)
+        call.reject("onnxruntime needs `cubic` mode for `exclude_outside`", specified=False)
 
 
 def _require_real_or_complex(call: OperatorCall) -> None:

@@ -29,7 +29,7 @@ def _center_crop_pad(call: OperatorCall) -> None:
     """
     sizes = [size for size in call.symbolic("shape", 1) or () if isinstance(size, int)]
     if sizes and min(sizes) < 0:
-        call.reject(f"a size is {min(sizes)}, but sizes must not be negative", certain=False)
+        call.reject(f"a size is {min(sizes)}, but sizes must not be negative", specified=False)
     axes, rank = call.listed("axes", ()), call.rank(0)
     size = call.dim(1, 0) if call.rank(1) == 1 else None
     if not axes:
@@ -89,14 +89,14 @@ def _attention(call: OperatorCall) -> None:
         first, second = ("past_key", "past_value")[:: 1 if past_inputs == [4] else -1]
         call.reject(f"`{first}` is given, but `{second}` is missing; they must be used together")
     elif past_inputs and call.has_input(6):
-        call.reject("`nonpad_kv_seqlen` should not be used with past keys", certain=False)
+        call.reject("`nonpad_kv_seqlen` should not be used with past keys", specified=False)
 
 
 def _cumulative(call: OperatorCall) -> None:
     """Require the axis of `CumSum` or `CumProd` to exist in its input."""
     axis, rank = call.scalar(1), call.rank(0)
     if rank == 0:
-        call.reject("{0} has no dimensions, so it has no axis", certain=False)
+        call.reject("{0} has no dimensions, so it has no axis", specified=False)
     elif isinstance(axis, int) and rank and not -rank <= axis < rank:
         call.reject(f"{{1}} is {axis}, but {{0}} has {dimensions(rank)}")
 
@@ -110,7 +110,7 @@ def _group_normalization(call: OperatorCall) -> None:
     per_group = groups, "`num_groups`"
     needed = per_group if call.since < 21 else (shape[1], "dimension 1 of {0}")
     for index in (1, 2):
-        call.require_vector(index, *needed, certain=False)
+        call.require_vector(index, *needed, specified=False)
 
 
 def has_several(shape: SymbolicShape) -> bool:
@@ -379,9 +379,9 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
 def require_relations(name: str, call: OperatorCall) -> None:
     """Reject a node of the operator `name` if its inputs or attributes do not fit."""
     ranks = _RANKS.get(name, {}).items()
-    if all(call.has_rank(index, *allowed, certain=False) for index, allowed in ranks):
+    if all(call.has_rank(index, *allowed, specified=False) for index, allowed in ranks):
         for index in _NUMBERS.get(name, ()):
-            require_one(call, index, certain=False)
+            require_one(call, index, specified=False)
     for index in _ONE_ELEMENT.get(name, ()):
         if has_several(call.shape(index)):
             call.reject(f"{{{index}}} must have one element")

@@ -49,14 +49,14 @@ def _scaler(call: OperatorCall) -> Shapes:
     offsets, scales = call.length("offset"), call.length("scale")
     if offsets and scales and offsets != scales:
         wrong = f"`offset` has {entries(offsets)}, but `scale` has {scales}"
-        call.reject(f"{wrong}; onnxruntime needs equal lengths", certain=False)
+        call.reject(f"{wrong}; onnxruntime needs equal lengths", specified=False)
     return (call.shape(0),)
 
 
 def _warn_if_missing(call: OperatorCall, name: str) -> None:
     """Warn if a list attribute is missing or empty: only onnxruntime requires a non-empty list."""
     if not call.length(name):
-        call.reject(f"`{name}` is missing or empty; onnxruntime needs it", certain=False)
+        call.reject(f"`{name}` is missing or empty; onnxruntime needs it", specified=False)
 
 
 def _only_one(call: OperatorCall, first: str, second: str) -> str | None:
@@ -85,10 +85,10 @@ def _linear_classifier(call: OperatorCall) -> Shapes:
         call.reject(f"{has}, fewer than {needed}")
     if labels < classes and classes > 1:
         label_count = f"the number of class labels is {labels}"
-        call.reject(f"{label_count}, but there are {classes} `intercepts`", certain=labels > 0)
+        call.reject(f"{label_count}, but there are {classes} `intercepts`", specified=labels > 0)
     elif classes == 1 and labels > 2:
         wrong = f"there are {labels} class labels, but `intercepts` has one entry"
-        call.reject(wrong, certain=False)
+        call.reject(wrong, specified=False)
     found: Extent = classes or None
     if found == 1 and labels == 2:
         found = 2
@@ -111,7 +111,7 @@ def _linear_regressor(call: OperatorCall) -> Shapes:
 def _tree_classifier(call: OperatorCall) -> Shapes:
     labels = call.length("classlabels_strings", "classlabels_int64s")
     if not labels:
-        call.reject("class labels are missing; onnxruntime needs them", certain=False)
+        call.reject("class labels are missing; onnxruntime needs them", specified=False)
     else:
         _only_one(call, "classlabels_strings", "classlabels_int64s")
     require_trees(call, "class", labels)
@@ -121,7 +121,7 @@ def _tree_classifier(call: OperatorCall) -> Shapes:
 def _tree_regressor(call: OperatorCall) -> Shapes:
     targets = call.integer("n_targets", 0)
     if targets < 1:
-        call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
+        call.reject("`n_targets` is missing or not positive; onnxruntime needs it", specified=False)
     bases = call.length("base_values")
     if bases and targets > 0 and bases != targets:
         call.reject(f"`base_values` has {entries(bases)}, but `n_targets` is {targets}")
@@ -164,7 +164,7 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
     classes, vectors = call.length("vectors_per_class"), call.listed("vectors_per_class", ())
     if classes and labels and classes != labels:
         wrong = f"`vectors_per_class` has {entries(classes)}"
-        call.reject(f"{wrong}, but the number of class labels is {labels}", certain=False)
+        call.reject(f"{wrong}, but the number of class labels is {labels}", specified=False)
     first, second = call.length("prob_a"), call.length("prob_b")
     if first != second:
         call.reject(f"`prob_a` has {entries(first)}, but `prob_b` has {second}")
@@ -174,7 +174,7 @@ def _svm_classifier(call: OperatorCall) -> Shapes:
         for name, needed in (("coefficients", sum(vectors) * (classes - 1)), ("rho", pairs)):
             wrong = f"`{name}` has {entries(call.length(name))}; onnxruntime needs {needed}"
             if call.length(name) < needed:
-                call.reject(wrong, certain=False)
+                call.reject(wrong, specified=False)
     # There is one score for each label, or, without probabilities, for each pair of labels.
     # Three labels have three pairs, so their number of scores is always known.
     has_scores = labels == 3 or (call.length("prob_a") and labels)
@@ -230,7 +230,7 @@ def _warn_if_both(
     """
     values = call.attribute(first), call.attribute(second)
     if values[0] not in (None, first_default) and values[1] not in (None, second_default):
-        call.reject(f"only one of `{first}` and `{second}` should be given", certain=False)
+        call.reject(f"only one of `{first}` and `{second}` should be given", specified=False)
 
 
 def _imputer(call: OperatorCall) -> Shapes:
@@ -304,7 +304,7 @@ def _feature_extractor(call: OperatorCall) -> Shapes:
     for index in indices.items if indices is not None else ():
         if isinstance(index, int) and isinstance(size, int) and not 0 <= index < size:
             wrong = f"the index {index} is out of range: the last dimension of {{0}} is {size}"
-            call.reject(wrong, certain=index >= size)
+            call.reject(wrong, specified=index >= size)
             break
     before: Extents = shape[:-1] if len(shape) > 1 else (1,)
     return ((*before, count),)

@@ -9,7 +9,7 @@ from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, Symbol
 def normalization(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of a normalization; require one entry per channel in other inputs."""
     shape = call.shape(0)
-    call.has_min_rank(1, certain=False)
+    call.has_min_rank(1, specified=False)
     if shape and call.integer("spatial", 1):
         # The specification of `BatchNormalization`:
         # "The op also accepts single dimension input of size N in which case C is assumed to be 1"
@@ -23,7 +23,7 @@ def normalization(call: OperatorCall) -> SymbolicShape:
 
 def instance_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `InstanceNormalization`: the shape of the input."""
-    call.has_min_rank(3, certain=False)
+    call.has_min_rank(3, specified=False)
     return normalization(call)
 
 
@@ -39,7 +39,7 @@ def along_axis(call: OperatorCall) -> SymbolicShape:
         call.axis("axis", -1 if call.since >= 13 else 1)
     elif 0 not in shape:
         wrong = f"`axis` is {axis}, but {{0}} has {dimensions(len(shape))}"
-        call.reject(wrong, certain=False)
+        call.reject(wrong, specified=False)
     return shape
 
 

@@ -100,7 +100,7 @@ def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
         shape = call.shape(0)
         for index in indices if shape else ():
             name = "the last dimension of {0}"
-            call.require_vector(index, (shape or ())[-1], name, certain=False)
+            call.require_vector(index, (shape or ())[-1], name, specified=False)
 
     return check
 
@@ -108,7 +108,11 @@ def _vectors(*indices: int) -> Callable[[OperatorCall], None]:
 def _skip_normalization(call: OperatorCall) -> None:
     """Require the skip input, scale and biases to have the same last dimension as the input."""
     shape = call.shape(0)
-    if shape and call.has_rank(0, 2, 3, certain=False) and call.has_rank(1, 2, 3, certain=False):
+    if (
+        shape
+        and call.has_rank(0, 2, 3, specified=False)
+        and call.has_rank(1, 2, 3, specified=False)
+    ):
         call.require_last(1, shape[-1], "the last dimension of {0}")
         _vectors(2, 3, 4)(call)
 
@@ -137,12 +141,14 @@ def _packed_weights(call: OperatorCall) -> None:
 
 def _rotary(call: OperatorCall) -> None:
     """Check the positions of `RotaryEmbedding`; require both caches to have equal shapes."""
-    if not call.has_rank(0, 3, 4, certain=False) or not call.has_rank(1, 0, 1, 2, certain=False):
+    if not call.has_rank(0, 3, 4, specified=False) or not call.has_rank(
+        1, 0, 1, 2, specified=False
+    ):
         return
     call.same_shape(2, 3)
     shape, positions = call.shape(0), call.shape(1)
     if positions and len(positions) == 1:
-        require_one(call, 1, certain=False)
+        require_one(call, 1, specified=False)
     elif positions and shape:
         call.equal(positions[0], shape[0], "dimension 0 of {1}", "dimension 0 of {0}")
         axis = len(shape) - 2  # (batch, tokens, width) or (batch, heads, tokens, size)
@@ -169,7 +175,7 @@ def _fused(activations: str) -> Callable[[OperatorCall], None]:
         name = call.attribute("activation")
         if isinstance(name, bytes) and name.decode(errors="replace") not in listed:
             names = f"{', '.join(listed[:-1])} or {listed[-1]}"
-            call.reject(f"`activation` must be {names}", certain=False)
+            call.reject(f"`activation` must be {names}", specified=False)
 
     return check
 
@@ -305,12 +311,12 @@ def _embedding_shapes(call: OperatorCall) -> Shapes:
     The embeddings, scale and bias must have the same hidden size.
     """
     tokens, vectors = call.shape(0), call.shape(2)
-    if vectors is not None and call.has_rank(2, 2, certain=False):
+    if vectors is not None and call.has_rank(2, 2, specified=False):
         for index in (3, 4):
-            if call.has_rank(index, 2, certain=False):
+            if call.has_rank(index, 2, specified=False):
                 call.require_last(index, vectors[1], "dimension 1 of {2}")
         for index in (5, 6):
-            call.require_vector(index, vectors[1], "dimension 1 of {2}", certain=False)
+            call.require_vector(index, vectors[1], "dimension 1 of {2}", specified=False)
     if tokens is None or vectors is None or len(tokens) != 2 or len(vectors) != 2:
         return ()
     dims: Extents = (*tokens, vectors[1])

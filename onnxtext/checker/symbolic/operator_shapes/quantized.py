@@ -48,12 +48,12 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
     if scale in ((), _ONE):
         call.reject(
             f"{{1}} is a single scale for the whole tensor, but `block_size` is {block}",
-            certain=False,
+            specified=False,
         )
         return
     # Scales of rank 1 cause only a warning: without `block_size`, they may be valid.
-    certain = len(scale) > 1
-    if not call.has_rank(1, len(shape), certain=certain):
+    specified = len(scale) > 1
+    if not call.has_rank(1, len(shape), specified=specified):
         return
     axis = call.axis("axis", 1)
     if axis is None:
@@ -175,15 +175,15 @@ def packed_blob(call: OperatorCall) -> None:
                 call.reject(f"{{{index}}} has fewer elements than the {needed} that are needed")
 
 
-def require_one(call: OperatorCall, index: int, *, certain: bool = True) -> bool:
+def require_one(call: OperatorCall, index: int, *, specified: bool = True) -> bool:
     """Require an input to have one element, and rank 0 or 1; return False if it has not.
 
-    `certain` tells whether the specification forbids other inputs; it is False if only runtimes do.
+    `specified` is False if the specification allows other inputs, and only runtimes reject them.
     """
     shape = call.shape(index)
     if not shape or (len(shape) == 1 and not isinstance(shape[0], int)) or shape == _ONE:
         return True
-    call.reject(f"{{{index}}} must be one number", certain=certain)
+    call.reject(f"{{{index}}} must be one number", specified=specified)
     return False
 
 
@@ -198,10 +198,10 @@ def require_scalars(call: OperatorCall, *indices: int) -> None:
         index = inputs.index("")
         advice = "leave it out" if index == len(inputs) - 1 else "name a zero point"
         problem = f"{{{index}}} has an empty name, which onnxruntime rejects"
-        call.reject(f"{problem}: {advice}", certain=False)
+        call.reject(f"{problem}: {advice}", specified=False)
     for index in indices:
         if require_one(call, index):
-            call.has_rank(index, 0, certain=False)
+            call.has_rank(index, 0, specified=False)
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:

@@ -65,7 +65,7 @@ def _hidden(call: OperatorCall) -> Extent:
         if hidden < 1:
             call.reject(f"`hidden_size` is {hidden}, but must be 1 or more")
         return hidden if hidden > 0 else None
-    call.reject("`hidden_size` is missing; onnxruntime needs it", certain=False)
+    call.reject("`hidden_size` is missing; onnxruntime needs it", specified=False)
     for index in (5, 2):
         last = call.dim(index, 2) if call.rank(index) == 3 else None
         if isinstance(last, int) and (index == 5 or call.node.op_type in ("RNN", "GRU", "LSTM")):

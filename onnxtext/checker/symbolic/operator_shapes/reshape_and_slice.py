@@ -72,7 +72,7 @@ def squeeze(call: OperatorCall) -> SymbolicShape:
         call.reject(
             "`axes` is empty, but {0} has dimensions of size 1, which onnxruntime removes and onnx "
             "keeps",
-            certain=False,
+            specified=False,
         )
         return None
     removed = call.axes(axes, len(shape))
@@ -99,7 +99,7 @@ def unsqueeze(call: OperatorCall) -> SymbolicShape:
         return None
     if len(set(added)) != len(axes):
         # onnxruntime rejects duplicate axes. Version 1 of `Unsqueeze` does not mention duplicates.
-        call.reject("an axis occurs twice in the axes", certain=call.since > 1)
+        call.reject("an axis occurs twice in the axes", specified=call.since > 1)
         return None
     rest = iter(shape)
     return tuple([1 if axis in added else next(rest) for axis in range(rank)])
@@ -201,7 +201,7 @@ def _equal_products(call: OperatorCall, left: Extents, right: Extents) -> None:
     plain = all(isinstance(factor, str) for factor in product)
     if second and not others and plain and len(product) > 1:  # `[B, S, 7]` and `[B, S, 8]`
         same = "{0} and the new shape have the same number of elements"
-        call.reject(f"{same} only if one of their dimensions is 0", certain=False)
+        call.reject(f"{same} only if one of their dimensions is 0", specified=False)
     elif _without_temporary_name(rest) is not None:
         call.equal(rest, 0)
 
@@ -317,7 +317,7 @@ def split(call: OperatorCall) -> Shapes:
         # symbolic, the unnamed outputs at the end may lack a part.
         named = max([n for n, name in enumerate(call.node.outputs, 1) if name], default=0)
         wrong = f"the number of parts is {len(parts)}, but the number of outputs is {count}"
-        call.reject(wrong, certain=isinstance(axis_size, int) or not named <= len(parts) < count)
+        call.reject(wrong, specified=isinstance(axis_size, int) or not named <= len(parts) < count)
     if parts is not None and len(parts) == count:
         call.equal(axis_size, sum(parts), f"dimension {axis} of {{0}}", "the sum of the parts")
         sizes: Extents = parts
@@ -386,7 +386,7 @@ def _require_source(call: OperatorCall, axis: int, *sizes: Extent) -> None:
     if mode == b"constant" or needed < 1:
         return
     if kept < 1:
-        call.reject(f"dimension {axis} of {{0}} has no elements to pad with", certain=False)
+        call.reject(f"dimension {axis} of {{0}} has no elements to pad with", specified=False)
     elif mode == b"reflect" and needed >= kept:
         wrong = f"dimension {axis} of {{0}} is padded by {needed}"
-        call.reject(f"{wrong}, but onnxruntime can reflect only {kept - 1}", certain=False)
+        call.reject(f"{wrong}, but onnxruntime can reflect only {kept - 1}", specified=False)

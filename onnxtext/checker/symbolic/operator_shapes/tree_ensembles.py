@@ -58,7 +58,7 @@ def tree_ensemble(call: OperatorCall) -> Shapes:
         leaf_targets = call.listed("leaf_targetids", ())
         _require_below(call, "leaf_targetids", leaf_targets, targets, "`n_targets`")
     else:
-        call.reject("`n_targets` is missing or not positive; onnxruntime needs it", certain=False)
+        call.reject("`n_targets` is missing or not positive; onnxruntime needs it", specified=False)
     _require_below(call, "tree_roots", call.listed("tree_roots", ()), nodes, "the number of nodes")
     for branch in ("true", "false"):
         name, others = f"nodes_{branch}nodeids", call.listed(f"nodes_{branch}leafs", ())
@@ -124,7 +124,7 @@ def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, 
             # onnxruntime accepts any length of a list that it does not need.
             is_complete = is_complete and name not in needed
             message = f"`{name}` has {entries(count)}, but `{first}` has {counts[first]}"
-            call.reject(message, certain=name in needed)
+            call.reject(message, specified=name in needed)
     return is_complete
 
 

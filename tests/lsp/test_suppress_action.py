@@ -46,7 +46,7 @@ LOST = [  # texts with the string $
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize(("text", "code"), SUPPRESSIBLE)
-async def test_a_finding_is_silenced(
+async def test_a_finding_is_suppressed(
     client: LanguageClient, tmp_path: Path, text: str, code: str, newline: str
 ) -> None:
     head = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
@@ -62,7 +62,7 @@ async def test_a_finding_is_silenced(
     assert await other.diagnostics() == []
 
 
-async def test_an_unused_comment_is_not_silenced(client: LanguageClient, tmp_path: Path) -> None:
+async def test_an_unused_comment_is_not_suppressed(client: LanguageClient, tmp_path: Path) -> None:
     text = (
         "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
         "main (float[N] x) => (float[N] y) {\n"
@@ -76,7 +76,7 @@ async def test_an_unused_comment_is_not_silenced(client: LanguageClient, tmp_pat
 
 @pytest.mark.parametrize("string", [r'"a\q"', '"a\n  b\\q\n  c"', '"\n\\\n"'])
 @pytest.mark.parametrize("text", LOST)
-async def test_a_lost_backslash_is_silenced(
+async def test_a_lost_backslash_is_suppressed(
     client: LanguageClient, tmp_path: Path, text: str, string: str
 ) -> None:
     text = text.replace("$", string)
@@ -92,7 +92,7 @@ async def test_a_lost_backslash_is_silenced(
         assert len(await other.diagnostics()) < len(found)
 
 
-async def test_nothing_is_silenced_near_a_syntax_error(
+async def test_nothing_is_suppressed_near_a_syntax_error(
     client: LanguageClient, tmp_path: Path
 ) -> None:
     text = 'main (float[N] x) => (float[N] y) {\n  y = Op <s = "> (x)\n  z = Reluu (x)\n}\n'
