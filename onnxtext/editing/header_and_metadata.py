@@ -48,7 +48,7 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
 
         notes = convert_nodes(model, {domain: version})
     elif convert:
-        notes = [f"the operators of `{domain}` are not known, so no nodes are converted"]
+        notes = [f"the operators of `{domain}` are unknown, so no nodes are converted"]
     check_integer(version)
     check_name(domain)
     found = _set(model.opset_imports, version, domain)

@@ -120,7 +120,7 @@ def _context_dependent(conversion: NodeConversion, schema: Any) -> tuple[bytes, 
         if name and type is None:
             raise NotConvertible(
                 f"{_absent(conversion)}, and its definition depends on the type of `{name}`, which "
-                "is not known"
+                "is unknown"
             )
         types.append(b"" if type is None else lower_fragment(Fragment(type)))
     node = lower_fragment(Fragment(conversion.node))

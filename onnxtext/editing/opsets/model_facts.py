@@ -39,14 +39,14 @@ class NotConvertible(Exception):
 
 
 def unknown_fact(what: str, name: str, why: str = "") -> NotConvertible:
-    """Create the error for a value whose type, shape or size is not known.
+    """Create the error for a value whose type, shape or size is unknown.
 
     Args:
-        what: what is not known, such as "the rank of".
+        what: what is unknown, such as "the rank of".
         name: the name of the value.
         why: the reason why the fact must be known: a clause that begins with a comma, or "".
     """
-    return NotConvertible(f"{what} `{name}` is not known{why}", f"declare the type of `{name}`")
+    return NotConvertible(f"{what} `{name}` is unknown{why}", f"declare the type of `{name}`")
 
 
 class ModelFacts:

@@ -113,7 +113,7 @@ def _types(
             inferred = facts.element_types(scope, name)
             if inferred and inferred <= allowed and old.type == formal.type:
                 continue
-            return f"not all types are allowed, and the type of `{name}` is not known: declare it"
+            return f"not all types are allowed, and the type of `{name}` is unknown: declare it"
         if text not in allowed and not any(item.startswith("opaque") for item in allowed):
             return f"`{name}` cannot be `{text_spelling(text)}`"
         if formal.type in signature.variables and formal.homogeneous:

@@ -34,7 +34,7 @@ def broadcast_down(conversion: NodeConversion) -> None:
     """Reverse `broadcast_up`; reject nodes unless the second shape is a suffix of the first."""
     left, right = conversion.shape(conversion.input(0)), conversion.shape(conversion.input(1))
     if left is None or right is None or None in left or None in right:
-        raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
+        raise NotConvertible("the shapes of its inputs are unknown", _DECLARE)
     if left != right:
         if len(right) > len(left) or left[len(left) - len(right) :] != right:
             raise NotConvertible("it broadcasts in a way that is allowed only since version 7")
@@ -60,7 +60,7 @@ def prelu_up(conversion: NodeConversion) -> None:
     slope, data = conversion.shape(conversion.input(1)), conversion.shape(conversion.input(0))
     if slope is None or slope not in {(1,), ()}:
         if slope is None or data is None:
-            raise NotConvertible("the shapes of its inputs are not known", _DECLARE)
+            raise NotConvertible("the shapes of its inputs are unknown", _DECLARE)
         if len(slope) == 1 and len(data) > 2:
             _unsqueeze_second(conversion, "slope", range(1, len(data) - 1))
             conversion.add_note("an `Unsqueeze` aligns the slopes with the channels")
@@ -70,9 +70,7 @@ def prelu_down(conversion: NodeConversion) -> None:
     """Keep a `PRelu` with a slope of shape [1], which all versions allow; reject others."""
     slope = conversion.shape(conversion.input(1))
     if slope is None:
-        raise NotConvertible(
-            f"the shape of its slope `{conversion.input(1)}` is not known", _DECLARE
-        )
+        raise NotConvertible(f"the shape of its slope `{conversion.input(1)}` is unknown", _DECLARE)
     if slope != (1,):
         raise NotConvertible("its slope is broadcast, which is allowed only since version 7")
 
@@ -88,7 +86,7 @@ def gemm_down(conversion: NodeConversion) -> None:
     if shape is None or len(shape) != 2:
         conversion.set("broadcast", 1)
     elif None in shape:
-        raise NotConvertible(f"the shape of `{conversion.input(2)}` is not known", _DECLARE)
+        raise NotConvertible(f"the shape of `{conversion.input(2)}` is unknown", _DECLARE)
     else:
         conversion.set("broadcast", 1 if 1 in shape else 0)
 

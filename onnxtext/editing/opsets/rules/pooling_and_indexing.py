@@ -48,7 +48,7 @@ def pool_windows(conversion: NodeConversion) -> None:
             if not isinstance(size, int):
                 raise NotConvertible(
                     "version 22 ignores a last window that starts in the padding; whether there is "
-                    f"one depends on the size of `{conversion.input(0)}`, which is not known"
+                    f"one depends on the size of `{conversion.input(0)}`, which is unknown"
                 )
             if -(-(size + start + end - window) // strides[index]) * strides[index] >= size + start:
                 raise NotConvertible(

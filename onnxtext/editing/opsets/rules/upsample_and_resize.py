@@ -77,7 +77,7 @@ def resize_down(conversion: NodeConversion) -> None:
     if conversion.input(3):
         raise NotConvertible("its input `sizes` exists only since version 11")
     if scales is None:
-        raise NotConvertible(f"its scales `{conversion.input(2)}` are not known")
+        raise NotConvertible(f"its scales `{conversion.input(2)}` are unknown")
     if not scales:
         raise NotConvertible("it has no scales")
     if conversion.string("coordinate_transformation_mode") != "asymmetric":
