@@ -104,12 +104,12 @@ def test_a_value_that_is_a_name_is_explained(value: str) -> None:
 @pytest.mark.parametrize("value", ["int64 true", "string true", "bool nan", "float8e4m3fn inf"])
 def test_a_name_that_is_no_value_of_the_type_is_not_explained(value: str) -> None:
     (finding,) = sizes_of(text(f"z = Constant <value = {value}> ()\ny = Relu (x)", opsets="25"))
-    assert finding.help == "correct the dims or the data"
+    assert finding.help == "correct the dimensions or the data"
 
 
 def test_the_name_of_an_initializer_is_not_its_value() -> None:
     (finding,) = sizes_of(text("y = Relu (x)", values="float nan =,"))
-    assert finding.help == "correct the dims or the data"
+    assert finding.help == "correct the dimensions or the data"
 
 
 def sizes_of(source: str) -> list[onnxtext.Diagnostic]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Check the names, values, indices and dims of sparse tensors."""
+    """Check the names, values, indices and dimensions of sparse tensors."""
     for scope in subject.scopes:
         for value in scope.initializers:
             if isinstance(value.data, SparseTensor) and not value.name:
@@ -45,9 +45,9 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     subject = f"the sparse tensor {quote(name)}" if name else "this sparse tensor"
     problem = None
     if not sparse.dims:
-        problem = "has rank 0, but must have 1 or more dims"
+        problem = "has rank 0, but must have 1 or more dimensions"
     elif any(dim <= 0 for dim in sparse.dims):
-        problem = f"has a dim of {min(sparse.dims)}; dims must be 1 or more"
+        problem = f"has a dimension of {min(sparse.dims)}; dimensions must be 1 or more"
     elif len(values) != 1:
         problem = f"has values of rank {len(values)}, not 1"
     elif sparse.indices.type.element != "int64":
@@ -92,8 +92,8 @@ def _indices(
         row = int(np.argwhere(outside)[0][0])
         shown = ", ".join(map(str, flat[row].tolist()))
         dims = ", ".join(map(str, sparse.dims))
-        message = f"{subject} has the index [{shown}], which is outside of the dims [{dims}]"
-        help = "correct the index, or the dims of the tensor"
+        message = f"{subject} has the index [{shown}], which is outside of the shape [{dims}]"
+        help = "correct the index, or the shape of the tensor"
         yield Finding("sparse-index-range", message, (place,), help)
         return
     before, later = flat[:-1], flat[1:]

@@ -28,7 +28,7 @@ from onnxtext.tensor.parse_literals import parse_scalar
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Check the types and dims of tensors, and the field and the size of their data."""
+    """Check the types and dimensions of tensors, and the field and the size of their data."""
     for tensor in dense_tensors(subject):
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
             continue  # the parser and the decoder have checked the size
@@ -43,7 +43,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         if any(dim < 0 for dim in tensor.dims):
             yield Finding(
                 "tensor-dim-negative",
-                f"{tensor.describe()} has the negative dim {min(tensor.dims)}",
+                f"{tensor.describe()} has the negative dimension {min(tensor.dims)}",
                 (tensor.place,),
                 help="write 0 or more, the number of elements along that dimension",
             )
@@ -155,7 +155,7 @@ def _empty(tensor: TensorUse, description: str) -> Finding:
         "tensor-empty-data",
         f"{tensor.describe()} has no elements, but has {description}",
         (tensor.place,),
-        help="remove the data, or correct the dims",
+        help="remove the data, or correct the dimensions",
     )
 
 
@@ -165,7 +165,7 @@ def _size(tensor: TensorUse, problem: str) -> Finding:
         "tensor-data-size",
         f"{tensor.describe()} {problem}",
         (tensor.place,),
-        help="correct the dims or the data",
+        help="correct the dimensions or the data",
         notes=(f"its type is `{tensor.type.element}[{dims}]`",),
     )
 
