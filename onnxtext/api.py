@@ -376,7 +376,7 @@ def dump(
     """
     proto = message_of(proto)
     if message_name(type(proto)) != "ModelProto":
-        raise TypeError(f"dump writes models, not {type(proto).__name__}")
+        raise TypeError(f"expected a model, not {type(proto).__name__}")
     from onnxtext.binary_to_text import print_binary
 
     text, weight_files = print_binary(

@@ -105,7 +105,7 @@ def _wrong_content(value: Any, path: str) -> _Wrong | None:
     """Return the error in a value whose class and parts are right; None if there is none."""
     match value:
         case str() if _LONE_SURROGATE.search(value):
-            return path, f"is {value!r}, which has half a surrogate pair"
+            return path, f"is {value!r}, which has a lone surrogate"
         case int() if not -(1 << 63) <= value < 1 << 63:
             return path, "does not fit in a signed 64-bit integer"
         case ast.Float32(bits) if not 0 <= bits < 1 << 32:

@@ -57,8 +57,8 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             pass
         raise CommandError(
             "no-input",
-            f"{text!r} is neither a number nor a list with rows of equal length",
-            help="write @x.npy, 3 or [1.5, 2]",
+            f"`{text}` is neither a number nor a list with rows of equal length",
+            help="write `@x.npy`, `3` or `[1.5, 2]`",
         )
     path = Path(text[1:])
     with io_errors("read", path):

@@ -101,7 +101,7 @@ def lower_field(field: FieldSpec, value: FieldValue, depth: int = 0) -> bytes:
     if not field.repeated:
         return tag(field.number, field.wire_type) + _scalar(field, value, depth)
     if not isinstance(value, tuple):
-        raise RecordError(f"the value of `{field.name}` must be a list, […]", field.name)
+        raise RecordError(f"the value of `{field.name}` must be a list, `[…]`", field.name)
     if field.packed:
         data = b"".join([_scalar(field, item, depth) for item in value])
         return delimited(tag(field.number, LENGTH), data) if data else b""
@@ -132,7 +132,7 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
         case kind, Number(text) if kind in _RANGES:
             return varint(parse_integer(text, *_RANGES[kind]))
     forms = {
-        "message": "a record, {…}",
+        "message": "a record, `{…}`",
         "string": "a string",
         "bytes": "a string",
         "enum": "a name or a number",

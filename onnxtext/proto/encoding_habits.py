@@ -76,8 +76,8 @@ class Encoder:
                     self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}
                 case _:
                     raise HabitError(
-                        f"invalid encoding habit `{habit.name}`; write packed(attribute.ints), "
-                        "unpacked(tensor.float_data) or order(node, 1, 2, 3)",
+                        f"invalid encoding habit `{habit.name}`; write `packed(attribute.ints)`, "
+                        "`unpacked(tensor.float_data)` or `order(node, 1, 2, 3)`",
                         habit.name,
                     )
 
@@ -138,7 +138,7 @@ def _find_list(name: str) -> tuple[str, FieldSpec]:
     short, point, field_name = name.rpartition(".")
     if not point:
         raise HabitError(
-            f"`{name}` is not a field: write MESSAGE.FIELD, such as attribute.ints", name
+            f"`{name}` is not a field: write MESSAGE.FIELD, such as `attribute.ints`", name
         )
     message = _find_message(short)
     field = message_spec(message).by_name.get(field_name)

@@ -37,45 +37,45 @@ def import_schemas(package: str) -> SchemaFile:
         done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         raise SchemaImportError(
-            f"importing {package!r} took more than {TIMEOUT_SECONDS:.0f} seconds",
+            f"importing `{package}` took more than {TIMEOUT_SECONDS:.0f} seconds",
             "import a submodule of the package instead",
         ) from None
     except ValueError as error:  # the name has a null character or a lone surrogate
         raise SchemaImportError(
-            f"{package!r} cannot be the name of a package: {error}", "check the name of the package"
+            f"`{package}` cannot be the name of a package: {error}", "check the name of the package"
         ) from None
     except OSError as error:
         raise SchemaImportError(
-            f"cannot start a Python process for {package!r}: {error}",
+            f"cannot start a Python process for `{package}`: {error}",
             f"check that {sys.executable} can be run",
         ) from None
     if done.returncode == MISSING:
         raise SchemaImportError(
-            f"there is no installed package {package!r}",
+            f"there is no installed package `{package}`",
             f"install it for this Python, {sys.executable}",
         )
     if done.returncode == NONE:
         raise SchemaImportError(
-            f"the package {package!r} offers no operator schemas",
-            f"a package offers schemas by an entry point in the group {GROUP!r}, or registers them "
+            f"the package `{package}` offers no operator schemas",
+            f"a package offers schemas by an entry point in the group `{GROUP}`, or registers them "
             "with onnx.defs.register_schema on import",
         )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         last = lines[-1][:_MAX_LINE_LENGTH] if lines else f"exit status {done.returncode}"
         raise SchemaImportError(
-            f"importing the schemas of {package!r} failed: {last}",
+            f"importing the schemas of `{package}` failed: {last}",
             f"{sys.executable} -m onnxtext.schemas.child_main {package} shows the whole error",
         )
     if len(done.stdout) > MAX_SCHEMA_BYTES:
         raise SchemaImportError(
-            f"the schemas of {package!r} are too large", "import a submodule of the package instead"
+            f"the schemas of `{package}` are too large", "import a submodule of the package instead"
         )
     try:
         return read_schemas(Source(done.stdout.decode("utf-8", "replace"), f"<{package}>"))
     except OnnxTextError as error:
         raise SchemaImportError(
-            f"the schemas of {package!r} cannot be written in a schema file: "
+            f"the schemas of `{package}` cannot be written in a schema file: "
             f"{error.diagnostics[0].message}",
             f"{sys.executable} -m onnxtext.schemas.child_main {package} shows them",
         ) from None

@@ -194,9 +194,9 @@ def check_characters(source: Source) -> Diagnostic | None:
     except UnicodeEncodeError as error:
         return Diagnostic(
             "invalid-character",
-            "the text contains half a surrogate pair, which is not a character",
+            "the text contains a lone surrogate, which is not a character",
             source=source,
             labels=(Label(Span(error.start, error.end)),),
-            help=r'write bytes that are not UTF-8 as b"\xNN"',
+            help=r'write bytes that are not UTF-8 as `b"\xNN"`',
         )
     return None

@@ -281,7 +281,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
     for match in _TOKEN.finditer(clean):
         token, offset = match[0], match.start()
         if token == "...":
-            fix = "write the elements flat: [0, ...]"
+            fix = "write the elements flat: `[0, ...]`"
             return LiteralError("expected no `...` in nested brackets", offset, 3, fix)
         if offset and not counts and not ready:
             return LiteralError(

@@ -299,5 +299,5 @@ def _typed_bools(elements: Elements) -> NDArray[Any]:
 
 def _string_error(text: str) -> LiteralError:
     start = len(text) - len(text.lstrip(BLANKS))
-    fix = "write {…}"
+    fix = "write `{…}`"
     return LiteralError("expected strings in braces", start, len(text.strip(BLANKS)), fix)

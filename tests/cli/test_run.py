@@ -82,7 +82,7 @@ def test_an_input_can_be_a_sequence_of_different_shapes() -> None:
     done = run("run", "-", "--input", 's=[[1, 2], "a"]', stdin=text)
     assert "`s[1]` must have the shape [N]; the given array has []" in done.err
     done = run("run", "-", "--input", "s=[[1, 2], null]", stdin=text)
-    assert "'[[1, 2], null]' is neither a number nor a list with rows of equal length" in done.err
+    assert "`[[1, 2], null]` is neither a number nor a list with rows of equal length" in done.err
 
 
 def test_an_input_can_be_a_sequence_of_strings_of_different_shapes() -> None:
@@ -196,8 +196,8 @@ def test_compare_lists_outputs_that_one_model_lacks(files: Path) -> None:
             1,
             "`x` must have the shape [N, 2]; the given array has [1, 1]",
         ),
-        (["--random", "--input", "x=hello"], 2, "error[no-input]: 'hello' is neither a number"),
-        (["--random", "--input", "x=null"], 2, "error[no-input]: 'null' is neither a number"),
+        (["--random", "--input", "x=hello"], 2, "error[no-input]: `hello` is neither a number"),
+        (["--random", "--input", "x=null"], 2, "error[no-input]: `null` is neither a number"),
         (["--random", "--input", 'x={"a": 1}'], 2, "is neither a number nor a list"),
         (["--random", "--input", 'x="a"'], 2, "is neither a number nor a list"),
         (["--random", "--input", "x=@none.npy"], 2, "error[cannot-read]: cannot read none.npy"),

@@ -17,11 +17,11 @@ def header(entry: str) -> str:
 
 
 NUMBERS = [
-    (header("ir_version: 1.5.5"), (2, 15), "`1.5.5` is not a whole number", None),
-    (header("ir_version: --1"), (2, 15), "`--1` is not a whole number", None),
-    (header("opset_import: [3px]"), (2, 18), "`3px` is not a whole number", "opset_import: [3]"),
-    (header('opset_import: ["a": 1O]'), (2, 23), "`1O` is not a whole number", '"a": 10'),
-    (header("opset_import: [5%]"), (2, 18), "`5%` is not a whole number", None),
+    (header("ir_version: 1.5.5"), (2, 15), "`1.5.5` is not an integer", None),
+    (header("ir_version: --1"), (2, 15), "`--1` is not an integer", None),
+    (header("opset_import: [3px]"), (2, 18), "`3px` is not an integer", "opset_import: [3]"),
+    (header('opset_import: ["a": 1O]'), (2, 23), "`1O` is not an integer", '"a": 10'),
+    (header("opset_import: [5%]"), (2, 18), "`5%` is not an integer", None),
     (node("  y = Op <a = 1*> (x)"), (3, 15), "`1*` is not a number", "a = 1>"),
     (node("  y = Op <a = [1, 0!]> (x)"), (3, 19), "`0!` is not a number", "[1, 0]"),
     (node("  y = Op <a = 0b11> (x)"), (3, 15), "`0b11` is not a number", "a = 3>"),
@@ -90,7 +90,7 @@ def test_a_bracket_before_the_last_elements_can_be_removed(
 
 B = node("  y = Relu (x)")
 FUNCTION = '<domain: "my", opset_import: [21]>\nF (x) => (y) {\n  y = Relu (x)\n}\n'
-IMPORTS = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
+IMPORTS = 'an opset import must be written like `21` or `"ai.onnx.ml": 5`'
 MENDED = {
     "a quote after the header": (
         B.replace("]>", ']>"'), (1, 37), 'unexpected `"` at the end of the line', B,

@@ -53,7 +53,7 @@ MENDED = {
     ),
     "an import without its domain": (
         header("opset_import: [: 21, my.ops: 1],"), (2, 18),
-        'an opset import must be written like 21 or "ai.onnx.ml": 5',
+        'an opset import must be written like `21` or `"ai.onnx.ml": 5`',
         '  opset_import: ["": 21, "my.ops": 1],',
     ),
     "a function with the mark of MLIR": (
@@ -97,17 +97,17 @@ MENDED = {
         "  opset_import: [21],",
     ),
     "a word after a version": (
-        header("ir_version: 10:w,"), (2, 15), "`10:w` is not a whole number", "  ir_version: 10,",
+        header("ir_version: 10:w,"), (2, 15), "`10:w` is not an integer", "  ir_version: 10,",
     ),
     "a mark after a dimension": (
-        value("float[2!] w = [1, 2]"), (3, 9), "`2!` is not a whole number",
+        value("float[2!] w = [1, 2]"), (3, 9), "`2!` is not an integer",
         "  float[2] w = [1, 2]",
     ),
     "a mark before an element": (
         value("float[2] w = [1, ~2]"), (3, 20), "`~2` is not a number", "  float[2] w = [1, 2]",
     ),
     "a colon after a version": (
-        header("ir_version: 10:,"), (2, 15), "`10:` is not a whole number", "  ir_version: 10,",
+        header("ir_version: 10:,"), (2, 15), "`10:` is not an integer", "  ir_version: 10,",
     ),
 }  # fmt: skip
 
@@ -148,7 +148,7 @@ def test_each_number_with_a_comma_is_named() -> None:
 def test_an_operation_for_a_whole_number_has_no_fix() -> None:
     (error,) = syntax_errors(value("float[2^1] w = [1, 2]"))
     assert (error.message, error.help, error.fix) == (
-        "`2^1` is not a whole number", "write a number, such as 10", None,
+        "`2^1` is not an integer", "write a number, such as 10", None,
     )  # fmt: skip
 
 
@@ -516,7 +516,7 @@ def test_only_0_and_1_are_certain_elements_of_booleans() -> None:
 def test_quotes_of_unix_manuals_are_one_error() -> None:
     (error,) = syntax_errors(node("  y = Op <a = `b'> (x)"))
     assert error.fix is not None
-    assert error.fix.title == 'write "b"'
+    assert error.fix.title == 'write `"b"`'
 
 
 HEADERS = {

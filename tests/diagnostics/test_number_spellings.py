@@ -157,7 +157,7 @@ def test_a_number_gets_no_fix_that_leaves_an_error(text: str, number: str, code:
     ("versions", "message", "help"),
     [
         ("- 5", "`- 5` is not an opset version", "write the sign directly before the digits"),
-        ("21, ,2", "an opset version is missing", "write a whole number"),
+        ("21, ,2", "an opset version is missing", "write an integer"),
     ],
 )
 def test_invalid_opset_versions_are_explained(versions: str, message: str, help: str) -> None:

@@ -82,11 +82,11 @@ def test_exporters_metadata_leaves_the_graph() -> None:
     ("block", "wrong", "message"),
     [
         ("node [m1] { k: above }", "above", "no block directly above has the key `k`"),
-        ('node [x1] { a: "b" }', "x1", "no node has the label `x1`"),
+        ('node [x1] { a: "b" }', "x1", "there is no node with the label `x1`"),
         ('value [m1] { a: "b" }', "value", "only a node can be named by its label"),
         ('nod y { a: "b" }', "nod", "`nod` is not a kind of metadata"),
-        ('output w { a: "b" }', "w", "no output is named `w`"),
-        ('value_info x { a: "b" }', "x", "no entry of `value_info` is named `x`"),
+        ('output w { a: "b" }', "w", "there is no output `w`"),
+        ('value_info x { a: "b" }', "x", "`value_info` has no entry `x`"),
         ('node [m1] { k: "v" } node y { k: abov }', "abov", "a string or `above`"),
     ],
 )

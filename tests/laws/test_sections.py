@@ -165,13 +165,13 @@ def with_metadata(block: str) -> str:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ('node nothing { k: "v" }', "no node has the first output `nothing`"),
-        ('value qq { k: "v" }', "no value is named `qq`"),
-        ('tensor x { k: "v" }', "no tensor is named `x`"),
-        ('node y.else_branch.z { k: "v" }', "no attribute with a graph is named `else_branch`"),
+        ('node nothing { k: "v" }', "there is no node with the first output `nothing`"),
+        ('value qq { k: "v" }', "there is no value `qq`"),
+        ('tensor x { k: "v" }', "there is no tensor `x`"),
+        ('node y.else_branch.z { k: "v" }', "there is no graph attribute `else_branch`"),
         ('node y.branches[7].u { k: "v" }', "branches"),
-        ('function my.ops.Other { k: "v" }', "no function is named"),
-        ('function my.ops.Gelu { k: "v" }', "no function is named"),
+        ('function my.ops.Other { k: "v" }', "there is no function"),
+        ('function my.ops.Gelu { k: "v" }', "there is no function"),
         ('nodes q { k: "v" }', "`nodes` is not a kind"),
         ('node { k: "v" }', "needs a name"),
         ('k: "v"', "is outside of a block"),
@@ -213,7 +213,7 @@ def test_functions_with_the_same_overload_are_suggested(
     with pytest.raises(OnnxTextError) as caught:
         onnxtext.parse(text)
     (diagnostic,) = caught.value.diagnostics
-    assert diagnostic.message == f"no function is named {message}"
+    assert diagnostic.message == f"there is no function {message}"
     assert diagnostic.help == help
     assert diagnostic.source is not None
     fixed = diagnostic.fix and diagnostic.fix.apply(diagnostic.source.text)
@@ -285,7 +285,7 @@ def test_values_without_a_statement_have_metadata() -> None:
 def test_values_without_a_statement_are_bound_last() -> None:
     model = onnxtext.loads(GENERATED.replace("value v {", "value x {"))
     assert entries(model.graph.input[0]) == {"kind": "PARAMETER"}
-    with pytest.raises(OnnxTextError, match="no value is named `q`"):
+    with pytest.raises(OnnxTextError, match="there is no value `q`"):
         onnxtext.loads(GENERATED.replace("float[2] q = Mul", "q = Mul"))
 
 

@@ -234,4 +234,4 @@ background._ask = ask
         server.stdin.close()
         server.stdout.read()
     assert server.returncode == 0
-    assert b"the checking process died" in said
+    assert b"the checking process crashed" in said

@@ -706,7 +706,7 @@ def _set_attribute(index: int, value: Any) -> Callable[[ast.Model], None]:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda model: setattr(model.graph.nodes[0], "op_type", "\ud800"), "half a surrogate pair"),
+        (lambda model: setattr(model.graph.nodes[0], "op_type", "\ud800"), "lone surrogate"),
         (lambda model: setattr(model.graph.nodes[0], "op_type", None), "op_type is None, not"),
         (lambda model: setattr(model.graph.nodes[0], "inputs", ("\ud800",)), r"inputs\[0\] is '"),
         (_set_attribute(0, ()), r"\[0\]\.value is a tuple, but the type is INT"),

@@ -251,8 +251,8 @@ def test_callers_name_schema_files(tmp_path: Path) -> None:
 
 
 BROKEN = {
-    '["missing.onnxschema"]': "'missing.onnxschema' is not a file",
-    '["onnx"]': "'onnx' is not a file: name a file *.onnxschema, or 'onnxruntime'",
+    '["missing.onnxschema"]': "`missing.onnxschema` is not a file",
+    '["onnx"]': "`onnx` is not a file: name a file *.onnxschema, or `onnxruntime`",
     '["../outside.onnxschema"]': "is outside of",
     '["/dev/zero"]': "is outside of",
     '["models"]': "is not a file",

@@ -238,7 +238,7 @@ MISTAKES = {
     "acme.Add <@values(1) a: string> () => ()": "the arguments of `@values` must be strings",
     '@values("a") acme.Add () => ()': "`@values` is not a decorator of a signature",
     "@since(0) acme.Add () => ()":
-        "`@since` takes one argument, a whole number from 1 to 2147483647",
+        "`@since` takes one argument, an integer from 1 to 2147483647",
     "@since(2) @since(3) acme.Add () => ()": "`@since` is given twice",
     "@doc(1) acme.Add () => ()": "`@doc` takes one string",
     "acme.Add () => ()\nacme.Add () => ()": "version 1 of `acme.Add` is given twice",

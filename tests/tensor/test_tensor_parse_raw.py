@@ -243,7 +243,7 @@ def test_strings_are_never_raw() -> None:
     for read in (lambda e, t: parse_raw(e, t, [1]), parse_scalar):
         with pytest.raises(LiteralError, match="expected strings in braces") as caught:
             read(ELEMENTS["string"], ' ["a"]')
-        assert caught.value.help == "write {…}"
+        assert caught.value.help == "write `{…}`"
         assert (caught.value.offset, caught.value.length) == (1, 5)
 
 

@@ -60,7 +60,7 @@ def _inside(settings: Settings, name: str) -> Path:
             settings.
     """
     assert settings.file is not None, "the default settings list no schemas"
-    setting = f"{settings.file}: [tool.onnxtext] schemas: {name!r}"
+    setting = f"{settings.file}: [tool.onnxtext] schemas: `{name}`"
     root = settings.file.parent.resolve()
     try:
         path = (root / name).resolve()
@@ -70,7 +70,7 @@ def _inside(settings: Settings, name: str) -> Path:
     if not path.is_relative_to(root):
         raise SettingsError(f"{setting} is outside of {root}; `--schemas` can name any file")
     if not is_file:
-        hint = "" if name.endswith(SUFFIX) else f": name a file *{SUFFIX}, or {BUNDLED!r}"
+        hint = "" if name.endswith(SUFFIX) else f": name a file *{SUFFIX}, or `{BUNDLED}`"
         raise SettingsError(f"{setting} is not a file{hint}")
     return path
 

@@ -91,7 +91,7 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
             raise SettingsError(f"{table_name} {problem}")
 
     for key in sorted(table):
-        require(key in _KEYS, f"unknown setting {key!r}")
+        require(key in _KEYS, f"unknown setting `{key}`")
 
     def strings(key: str, form: str) -> list[str]:
         """Return a setting that is a list of strings; [] if its key is missing.
@@ -106,12 +106,12 @@ def _settings(path: Path, table: dict[str, Any]) -> Settings:
 
     for key in ("select", "ignore"):
         for code in strings(key, "a list of rules"):
-            require(is_known(code), f"{key}: unknown rule {code!r}")
+            require(is_known(code), f"{key}: unknown rule `{code}`")
     if isinstance(table.get("profile"), str):
         table = {**table, "profile": [table["profile"]]}
     profile = strings("profile", "the name of a profile, or a list of names")
     for name in profile:
-        problem = f"unknown profile {name!r}; the profiles are {', '.join(profiles())}"
+        problem = f"unknown profile `{name}`; the profiles are {', '.join(profiles())}"
         require(name in profiles(), f"profile: {problem}")
     strict = table.get("strict", False)
     require(isinstance(strict, bool), "strict must be true or false")

@@ -219,7 +219,7 @@ def _check_codes(choice: CheckOptions) -> None:
     for code in (*choice.select, *choice.ignore):
         if not is_known(code):
             meant = nearest_name(code, rules())
-            hint = f" Did you mean {meant}?" if meant else ""
+            hint = f" Did you mean {meant!r}?" if meant else ""
             raise click.UsageError(f"There is no rule or profile {code!r}.{hint}")
 
 

@@ -181,7 +181,7 @@ def list_(domain: str | None, files: tuple[str, ...], reporter: Reporter) -> Non
             if not names:
                 raise CommandError(
                     "unknown-operator",
-                    f"no operators of the domain {domain!r} are known",
+                    f"no operators of the domain `{domain}` are known",
                     help="`onnxtext schemas list` shows the known domains",
                 )
             for name in sorted(names):
@@ -207,7 +207,7 @@ def show(operator: str, files: tuple[str, ...], reporter: Reporter) -> None:
             help = "`onnxtext schemas list DOMAIN` shows the operators of a domain"
             if meant := nearest_name(name, schemas.names(domain)):
                 help = f"did you mean `{f'{domain}.{meant}'.removeprefix('.')}`?"
-            raise CommandError("unknown-operator", f"there is no operator {operator!r}", help=help)
+            raise CommandError("unknown-operator", f"there is no operator `{operator}`", help=help)
         texts = []
         for signature in signatures:
             assert signature is not None, "every version in the history has a signature"

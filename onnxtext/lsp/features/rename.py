@@ -81,7 +81,7 @@ def _invalid(name: str) -> str | None:
     try:
         name.encode("utf-8", "surrogateescape")  # low surrogates stand for bytes that are not UTF-8
     except UnicodeEncodeError:
-        return "the name has half of a surrogate pair, which is not a character"
+        return "the name has a lone surrogate, which is not a character"
     return None
 
 

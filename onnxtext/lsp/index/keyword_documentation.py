@@ -59,8 +59,8 @@ ARGUMENTS = {
     },
     "external": {
         "location": "The path of the file, relative to the model.",
-        "offset": "The first byte of the data.",
-        "length": "The number of bytes.",
+        "offset": "The position of the data in the file, in bytes.",
+        "length": "The size of the data in bytes.",
     },
 }
 """The arguments of decorators and of `external(…)`."""

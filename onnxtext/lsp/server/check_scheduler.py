@@ -118,7 +118,7 @@ class Checker:
             except (OSError, EOFError, ValueError):
                 # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
                 outcome = (
-                    None if self._process is None else WorkerError("the checking process died")
+                    None if self._process is None else WorkerError("the checking process crashed")
                 )
                 self._discard()
             if self._kill is not None:

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 STRINGS_OF_DATA = "data with NUL or invalid UTF-8 cannot be written as a string: it is left out"
 NANS = "a NaN with a payload cannot be written: it becomes nan or -nan"
 TYPE = "a type without a valid element type, key type or name cannot be written: it is left out"
-RAW_SIZE = "raw_data does not have the size that type and dims imply: it is left out"
+RAW_SIZE = "`raw_data` does not have the size of the tensor: it is left out"
 WRONG_FIELD = "data outside the field of its element type cannot be written: it is left out"
 EXTERNAL = "the data of this tensor is external: its other data is left out"
-NO_ENTRIES = "external data without entries cannot be written"
-NOT_EXTERNAL = "external_data without a data_location of EXTERNAL cannot be written: it is left out"
+NO_ENTRIES = "`data_location: EXTERNAL` without `external_data` cannot be written: it is left out"
+NOT_EXTERNAL = "`external_data` without `data_location: EXTERNAL` cannot be written: it is left out"
 
 
 class ValueReducer(FieldReducer):

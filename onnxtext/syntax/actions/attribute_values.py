@@ -70,13 +70,13 @@ def data_file(token: str) -> DataFile:
         raise SemanticError(
             "a .npy file contains only one array, so its name cannot be followed by `#`",
             token=token,
-            help='write file"NAME.npy"',
+            help='write `file"NAME.npy"`',
         )
     if not hash_sign and suffix != "npy":
         raise SemanticError(
             f"the name of the array is missing: a .{suffix} file can contain several",
             token=token,
-            help=f'write file"{path}#ARRAY"',
+            help=f'write `file"{path}#ARRAY"`',
         )
     return DataFile(path, entry if hash_sign else None)
 

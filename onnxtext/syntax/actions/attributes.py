@@ -114,7 +114,7 @@ def bare_graph_name(name: str) -> str:
         raise SemanticError(
             f"`{name}` needs quotes to be a name: it begins like a number",
             token=name,
-            help=f'write "{name}"',
+            help=f'write `"{name}"`',
         )
     return str(name)
 
@@ -153,7 +153,7 @@ def attribute(
         if declared is not None:
             raise SemanticError(
                 "an attribute with a record cannot have a type after its name",
-                help="write the type in the record: {type: …}",
+                help="write the type in the record: `{type: …}`",
             )
         kind, result = None, value
     else:

@@ -31,7 +31,7 @@ def external_data(calls: list[DataCall]) -> ast.ExternalData:
         raise SemanticError(
             "the first argument of external data must be the name of its file",
             token=token_of(location) or call.name,
-            help='write external("weights.bin", offset, length)',
+            help='write `external("weights.bin", offset, length)`',
         )
     if len(numbers) >= len(EXTERNAL_KEYS):
         raise SemanticError(
@@ -51,4 +51,4 @@ def external_data(calls: list[DataCall]) -> ast.ExternalData:
     return ast.ExternalData(tuple(zip(EXTERNAL_KEYS, values, strict=False)))
 
 
-_AS_PAIRS = 'write other entries as pairs: ["location": "weights.bin", "offset": "0", …]'
+_AS_PAIRS = 'write other entries as pairs: `["location": "weights.bin", "offset": "0", …]`'

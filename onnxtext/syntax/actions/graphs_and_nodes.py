@@ -98,7 +98,7 @@ def more_nodes(nodes: list[Node], node: Node) -> list[Node]:
                 "a comma between two nodes",
                 at=node.at,
                 length=1,
-                help='write "" for an omitted output',
+                help='write `""` for an omitted output',
             )
             error.instead = ""
             raise error

@@ -150,10 +150,10 @@ def _unknown_key(key: str, offset: int, keys: set[str], construct: str) -> Seman
 
 
 _ITEMS = {
-    "opset_import": (OpsetImport, '21 or "ai.onnx.ml": 5'),
-    "metadata_props": (tuple, '"key": "value"'),
-    "explicit": (str, "node.domain"),
-    "encoding": (EncodingHabit, "packed(attribute.ints)"),
+    "opset_import": (OpsetImport, '`21` or `"ai.onnx.ml": 5`'),
+    "metadata_props": (tuple, '`"key": "value"`'),
+    "explicit": (str, "`node.domain`"),
+    "encoding": (EncodingHabit, "`packed(attribute.ints)`"),
 }
 """Maps each key whose value is a list to the type of an item, and an example of an item."""
 
@@ -187,7 +187,7 @@ def header_numbers(token: Token) -> list[OpsetImport]:
             if error.code == "syntax-error":
                 problem = f"`{item}` is not an opset version"
                 error.message = problem if item else "an opset version is missing"
-                error.help = error.help or "write a whole number"
+                error.help = error.help or "write an integer"
             raise error
         result.append(bare_opset_item(item))
     return result

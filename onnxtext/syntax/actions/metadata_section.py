@@ -95,7 +95,7 @@ def metadata_block(
         raise SemanticError(
             f"the metadata block `{kind}` needs a name",
             token=kind,
-            help=f"write {kind} NAME {{ … }}",
+            help=f"write `{kind} NAME {{ … }}`",
         )
     if overload is not None and kind != "function":
         raise SemanticError("only a function can have an overload", token=kind)
@@ -109,7 +109,7 @@ def metadata_block(
                     code="unclosed-bracket",
                 )
     elif any(step.is_label for step in path or ()):
-        help = "write function NAME { … }"
+        help = "write `function NAME { … }`"
         raise SemanticError("a function cannot have a label", token=kind, help=help)
     else:
         _fill_above(items)
@@ -176,7 +176,8 @@ def metadata_section(
             error = SemanticError(
                 f"the entry `{item.key}` is outside of a block",
                 token=word,
-                help="write it in graph { … }, node NAME { … }, or the header's metadata_props",
+                help="write it in `graph { … }`, in `node NAME { … }`, "
+                "or in the header's `metadata_props`",
             )
             error.is_entry = True
             raise error

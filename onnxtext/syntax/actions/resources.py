@@ -129,7 +129,7 @@ def resource_place(kind: str, path: str) -> WeightPlace:
         raise SemanticError(
             f"`{kind}` is not a location of blobs",
             token=kind,
-            help='write store: "DIRECTORY" or safetensors: "FILE"',
+            help='write `store: "DIRECTORY"` or `safetensors: "FILE"`',
         )
     return WeightPlace(str(kind), path)  # type: ignore[arg-type]
 

@@ -189,7 +189,7 @@ def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
     if not values and name == "deprecated":
         return ""
     if len(values) != 1 or not isinstance(values[0], bytes):
-        raise SemanticError(f"`@{name}` takes one string", help=f'write @{name}("text")')
+        raise SemanticError(f"`@{name}` takes one string", help=f'write `@{name}("text")`')
     return to_text(values[0])
 
 
@@ -197,7 +197,7 @@ def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
     """Return the number argument of the decorator `@name`; 1 if the decorator is absent.
 
     Raises:
-        SemanticError: the decorator does not have exactly one argument, a whole number from 1 to
+        SemanticError: the decorator does not have exactly one argument, an integer from 1 to
             `_LAST`.
     """
     values = arguments.get(name)
@@ -206,8 +206,8 @@ def _number(arguments: dict[str, tuple[Any, ...]], name: str) -> int:
     text = values[0].text if len(values) == 1 and isinstance(values[0], Number) else ""
     if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= _LAST):
         raise SemanticError(
-            f"`@{name}` takes one argument, a whole number from 1 to {_LAST}",
-            help=f"write @{name}(1)",
+            f"`@{name}` takes one argument, an integer from 1 to {_LAST}",
+            help=f"write `@{name}(1)`",
         )
     return int(text)
 
@@ -250,7 +250,7 @@ def _formal_attribute(attribute: Attribute, *, required: bool) -> FormalAttribut
     values = arguments.get("values", ())
     if not all(isinstance(value, bytes) for value in values):
         raise SemanticError(
-            "the arguments of `@values` must be strings", help='write @values("one", "other")'
+            "the arguments of `@values` must be strings", help='write `@values("one", "other")`'
         )
     if values and attribute.type not in (AttributeType.STRING, AttributeType.STRINGS):
         raise SemanticError(
@@ -297,7 +297,7 @@ def _formal(
     article = "an" if option == "optional" else "a"
     arguments = _arguments(decorators, allowed, f"{article} {option} value")
     if arguments.get("heterogeneous"):
-        raise SemanticError("`@heterogeneous` takes no arguments", help="write @heterogeneous()")
+        raise SemanticError("`@heterogeneous` takes no arguments", help="write `@heterogeneous()`")
     if isinstance(type, Token):
         offset, type = type.at, str(type)  # the type variable, after the decorators
     result = FormalValue(name, type, option, doc=_text(arguments, "doc"))
@@ -334,7 +334,7 @@ def fixed_type(type: Type) -> Type:
     if getattr(inner, "element", "") == "undefined":
         raise SemanticError(
             "a value cannot have the type `undefined`",
-            help="write an element type, such as float",
+            help="write an element type, such as `float`",
         )
     return type
 
@@ -366,7 +366,7 @@ def constraint(name: str, choices: list[Type | str]) -> tuple[str, tuple[Type, .
             raise SemanticError(
                 f"`{choice}` is not a type",
                 token=choice,
-                help="write types such as float, or `any` alone",
+                help="write types such as `float`, or `any` alone",
             )
     return str(name), tuple(dict.fromkeys(choices))  # type: ignore[arg-type]
 

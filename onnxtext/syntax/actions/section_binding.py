@@ -194,7 +194,7 @@ class SectionBinding:
         error = self._dangling("function", name, candidates, token, step)
         path = f"{domain}.{name}" if domain else name
         shown = f"{path}:{overload}" if overload else path
-        error.message = f"no function is named `{shown}`"
+        error.message = f"there is no function `{shown}`"
         error.subject = Subject("function", shown)
         for other in functions:
             written = _written(other[2]) if other[2] else ""
@@ -342,13 +342,13 @@ class SectionBinding:
         self._compared += len(compared)
         similar = difflib.get_close_matches(name, compared, 1)
         messages = {
-            "node": "no node has the first output",
-            "label": "no node has the label",
-            "graph": "no attribute with a graph is named",
-            "value_info": "no entry of `value_info` is named",
+            "node": "there is no node with the first output",
+            "label": "there is no node with the label",
+            "graph": "there is no graph attribute",
+            "value_info": "`value_info` has no entry",
         }
         error = SemanticError(
-            f"{messages.get(kind, f'no {kind} is named')} `{name}`",
+            f"{messages.get(kind, f'there is no {kind}')} `{name}`",
             token=token,
             code=DANGLING,
         )

@@ -81,7 +81,7 @@ def section_left_out(word: str, none: str) -> tuple[str, bool | Resources]:
     """
     if none != "none":
         raise SemanticError(
-            f"expected `{{` or `none` after `{word}`", token=none, help=f"write {word} {{ … }}"
+            f"expected `{{` or `none` after `{word}`", token=none, help=f"write `{word} {{ … }}`"
         )
     return word, Resources(left_out=True) if word == "resources" else True
 
@@ -110,8 +110,9 @@ def training_section(word: str, items: list[tuple[str, Any]]) -> tuple[str, Trai
             error = SemanticError(
                 problem,
                 token=name,
-                help="the fields are initialization and algorithm, which are graphs, and "
-                'initialization_binding and update_binding, which are lists: ["name": "name"]',
+                help="the fields are `initialization` and `algorithm`, which are graphs, and "
+                "`initialization_binding` and `update_binding`, which are lists: "
+                '`["name": "name"]`',
             )
             if name not in TRAINING_KEYS:
                 error.instead = nearest_name(name, TRAINING_KEYS)

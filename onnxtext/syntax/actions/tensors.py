@@ -95,7 +95,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
     if element is None:
         raise SemanticError(
             "a tensor with data needs an element type",
-            help='write the type, or name the field of the data: raw_data(b"…")',
+            help='write the type, or name the field of the data: `raw_data(b"…")`',
         )
     if isinstance(data, ast.TypedBlob):
         return data
@@ -106,7 +106,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
                     raise SemanticError(
                         "an element without brackets is only valid in a tensor of rank 0",
                         token=token_of(data.value),
-                        help="write [1, 2, 3], or [0, ...] for equal elements",
+                        help="write `[1, 2, 3]`, or `[0, ...]` for equal elements",
                     )
                 return _scalar(element, data)
             case TypedText(text):
@@ -168,7 +168,9 @@ def _reject_strings(element: str, data: Pending | None) -> None:
 
 def _scalar(element: ElementType, data: ScalarText) -> ast.RawData:
     if isinstance(data.value, bytes):
-        raise SemanticError("a string in a tensor must be in braces", help='write string s = {"…"}')
+        raise SemanticError(
+            "a string in a tensor must be in braces", help='write `string s = {"…"}`'
+        )
     try:
         return ast.RawData(parse_scalar(element, data.value))
     except LiteralError as error:
@@ -181,7 +183,7 @@ def _typed_data(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.T
             raise SemanticError(
                 "a string tensor can contain only strings",
                 token=text,
-                help='write {"a", "b"}',
+                help='write `{"a", "b"}`',
             )
         return ast.StringData(())
     try:
@@ -202,7 +204,9 @@ def _typed_literals(
     if element.kind == "string":
         strings = tuple([item for item in items if isinstance(item, bytes)])
         if len(strings) != len(items):
-            raise SemanticError("a string tensor can contain only strings", help='write {"a", "b"}')
+            raise SemanticError(
+                "a string tensor can contain only strings", help='write `{"a", "b"}`'
+            )
         return ast.StringData(strings)
     return _typed_data(element, _braces(items), dims)
 
@@ -232,7 +236,7 @@ def _field(call: DataCall) -> bytes | tuple[bytes, ...]:
         if known
         else f"`{call.name}` is not a field of a tensor",
         token=call.name,
-        help='write raw_data(b"…"), string_data{"…"} or, for example, float_data{1, 2}',
+        help='write `raw_data(b"…")`, `string_data{"…"}` or, for example, `float_data{1, 2}`',
     )
     if any(isinstance(argument, bytes) for argument in call.arguments):
         from difflib import get_close_matches  # only for errors, because the import is slow
@@ -265,7 +269,7 @@ def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTenso
             return ast.SparseTensor(dims, values, indices)
     raise SemanticError(
         "a sparse tensor must be written as its values and their indices",
-        help="write sparse(float[2] [1.5, 2.5], int64[2] [0, 3])",
+        help="write `sparse(float[2] [1.5, 2.5], int64[2] [0, 3])`",
     )
 
 

@@ -123,7 +123,9 @@ def _dim(text: str) -> ast.Dim:
     if literal.code != "syntax-error":
         raise from_literal(literal, text)
     problem = f"`{text}` is not a dimension" if text else "a dimension is missing"
-    error = SemanticError(problem, token=text, help='write a size, a name, "an expression" or ?')
+    error = SemanticError(
+        problem, token=text, help='write a size, a name, `"an expression"` or `?`'
+    )
     error.instead = literal.instead
     parts = _OTHER_SEPARATOR.split(text)
     if len(parts) > 2 and all(part in "xX" for part in parts[1::2]):
@@ -172,12 +174,12 @@ def container_type(name: str, arguments: list[Any]) -> ast.Type:
             case "sparse_tensor", [ast.TensorType() as dense]:
                 return ast.SparseTensorType(dense.element, dense.shape, dense.decorators)
     forms = {
-        "seq": "seq(type)",
-        "optional": "optional(type)",
-        "map": "map(key element type, type), such as map(int64, float)",
-        "sparse_tensor": "sparse_tensor(tensor type), such as sparse_tensor(float[3, 4])",
+        "seq": "`seq(type)`",
+        "optional": "`optional(type)`",
+        "map": "`map(key element type, type)`, such as `map(int64, float)`",
+        "sparse_tensor": "`sparse_tensor(tensor type)`, such as `sparse_tensor(float[3, 4])`",
     }
-    raise SemanticError(f"wrong arguments of {name}", token=name, help=f"write {forms[name]}")
+    raise SemanticError(f"wrong arguments of `{name}`", token=name, help=f"write {forms[name]}")
 
 
 def _opaque(name: str, arguments: list[Any]) -> ast.OpaqueType:
@@ -192,7 +194,9 @@ def _opaque(name: str, arguments: list[Any]) -> ast.OpaqueType:
             return ast.OpaqueType(None, str(only))
         case [str() as domain, str() as last] if getattr(last, "parts", 1) == 1:
             return ast.OpaqueType(str(domain), str(last))
-    raise SemanticError("wrong arguments of opaque", token=name, help="write opaque(domain, name)")
+    raise SemanticError(
+        "wrong arguments of `opaque`", token=name, help="write `opaque(domain, name)`"
+    )
 
 
 Decorators = list[ast.Decorator] | None

@@ -49,7 +49,7 @@ If all terminals in `needed` are expected, the description replaces all terminal
 _ATTRIBUTE_TYPE = {"WORD", "PRIM", "CONTAINER"}
 _SINGLE = {
     "WORD": "a word",
-    "INT": "a whole number",
+    "INT": "an integer",
     "DECORATOR": "a decorator, such as `@doc(`",
     "NUMBERS": "a list of numbers, `[…]`",
     "NESTED": "a list of numbers, `[…]`",

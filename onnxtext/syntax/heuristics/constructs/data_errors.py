@@ -240,7 +240,7 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     decimal = other is not None and ("FLOAT" in kinds or "." not in other[0])
     if decimal or _HEX.fullmatch(whole[0]):
         return  # `numbers` diagnoses it
-    what = "a number" if "FLOAT" in kinds else "a whole number"
+    what = "a number" if "FLOAT" in kinds else "an integer"
     message = f"`{whole[0]}` is not {what}"
     if _PREFIXED.fullmatch(whole[0]):
         meant, is_number = str(int(whole[0], 0)), True

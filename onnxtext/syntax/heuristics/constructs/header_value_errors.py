@@ -87,7 +87,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
             version = match["version"] or match["version2"]
             edits.append(Edit(Span(*match.span()), f'"{domain}": {version}'))
     if edits:
-        message = 'an opset import must be written like 21 or "ai.onnx.ml": 5'
+        message = 'an opset import must be written like `21` or `"ai.onnx.ml": 5`'
         span, title = context.token.span, "correct the imports"
         safe = not any(edit.text.endswith('"') for edit in edits)  # a domain may be missing
         yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=safe)
@@ -98,7 +98,7 @@ def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
     done, token = context.done, context.token
     names = None if token is None else _FIELDS.match(context.text, token.at)
     if done == ["explicit", ":"] and names is not None:
-        span, message = Span(*names.span()), "the value of `explicit` must be a list, […]"
+        span, message = Span(*names.span()), "the value of `explicit` must be a list, `[…]`"
         yield rewritten("syntax-error", message, span, f"[{names[0]}]")
     if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
         return

@@ -65,7 +65,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
-        title = f'write "{value}"'
+        title = f'write `"{value}"`'
         yield Diagnosis("unquoted-string", message, value.span, edits, title, min_tokens=2)
 
 

@@ -73,7 +73,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         content = match[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*match.span())
-        edits, title = (Edit(span, f'"{content}"'),), f'write "{content}"'[:60]
+        edits, title = (Edit(span, f'"{content}"'),), f'write `"{content[:50]}"`'
         number = content.lstrip("+-").replace(".", "").isdigit()  # it may need no quotes
         yield Diagnosis("single-quotes", message, span, edits, title, safe=not number)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
@@ -91,10 +91,10 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 "smart-quotes", message, context.token.span, edits, "remove it", min_tokens=4
             )
-            yield Diagnosis("smart-quotes", message, context.token.span, help='write "…"')
+            yield Diagnosis("smart-quotes", message, context.token.span, help='write `"…"`')
             return
         span = Span(*match.span())
-        edits, title = (Edit(span, f'"{match[1]}"'),), f'write "{match[1]}"'[:60]
+        edits, title = (Edit(span, f'"{match[1]}"'),), f'write `"{match[1][:50]}"`'
         yield Diagnosis("smart-quotes", message, span, edits, title, safe=True)
 
 
@@ -156,7 +156,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         plain, certain = _plain_number(context, written, spelled.written, type, first)
         edits.append(Edit(number, plain))
         safe = safe and certain and written[-1] != "l"  # `1` misread as `l`
-    title = f"write {edits[0].text}{' and so on' if len(edits) > 1 else ''}"
+    title = f"write `{edits[0].text}`{' and so on' if len(edits) > 1 else ''}"
     yield Diagnosis(other.code, other.message, span, tuple(edits), title, safe=safe, min_tokens=0)
 
 
@@ -242,7 +242,7 @@ def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
         if other is None:  # it has more than 64 bits
             yield Diagnosis("number-hex", message, span, help="write the number in decimal")
             continue
-        edits, title = (Edit(span, other.written),), f"write {other.written}"
+        edits, title = (Edit(span, other.written),), f"write `{other.written}`"
         type = _type_of_number(context, token.at)[0].partition("[")[0]
         # In `float` and `double`, the number may have been meant as the bits.
         safe = type in _NARROW or not type.startswith(("float", "double"))

@@ -87,10 +87,10 @@ def _odd_number(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     letters = any(map(str.isalpha, name)) and not (version and name[0].isdigit())
     if "INT" not in kinds or letters:
         return
-    message = f"`{name[:60]}` is not a {'number' if 'FLOAT' in kinds else 'whole number'}"
+    message = f"`{name[:60]}` is not {'a number' if 'FLOAT' in kinds else 'an integer'}"
     numbers = _PLAIN_NUMBER.findall(name) or ["0"]
     edits, help = (Edit(span, numbers[0]),), "write a number, such as 10"
-    title = f"write {numbers[0]}" if len(numbers) == 1 and numbers[0] in name else ""
+    title = f"write `{numbers[0]}`" if len(numbers) == 1 and numbers[0] in name else ""
     yield Diagnosis("syntax-error", message, span, edits, title, help=title or help)
 
 
