@@ -131,6 +131,7 @@ RIGHT: tuple[Case, ...] = (
     (plain("DictVectorizer", string_vocabulary='["a"]'), MAP),
     (plain("FeatureVectorizer", "x", "x", inputdimensions="[3, 3]"), THREE),
     (plain("FeatureVectorizer", "x", "z", inputdimensions="[3, 3]"), f"{THREE}, float[N, 3] z"),
+    ("float[1, 2] " + plain("FeatureVectorizer", "x", inputdimensions="[2]"), "float[2] x"),
     (plain("Imputer", imputed_value_floats="[1.0, 2.0, 3.0]"), THREE),
     (plain("Imputer", imputed_value_floats="[1.0]", replaced_value_float="0.0"), THREE),
     (plain(LINEAR, coefficients="[1.0, 2.0]", intercepts="[1.0, 2.0]", targets="2"), ONE),

@@ -287,7 +287,7 @@ def _feature_vectorizer(call: OperatorCall) -> Shapes:
     for index, other in enumerate(call.shapes):
         if shape is not None and other is not None and len(shape) == len(other) == 2:
             call.equal(shape[0], other[0], "dimension 0 of {0}", f"dimension 0 of {{{index}}}")
-    return (None if shape is None else (shape[0] if shape else 1, columns),)
+    return (None if shape is None else (shape[0] if len(shape) > 1 else 1, columns),)
 
 
 def _feature_extractor(call: OperatorCall) -> Shapes:
