@@ -310,6 +310,19 @@ def test_outputs_of_unknown_operators_may_have_the_right_type(place: str) -> Non
     assert not errors(onnxtext.check(source))
 
 
+@pytest.mark.parametrize("version", [13, 17, 18, 26])
+def test_parts_of_unknown_sizes_may_have_any_sizes(version: int) -> None:
+    """Before version 18, onnx infers equal parts if the type of the sizes is unknown."""
+    source = text(
+        "u = ext.Foo (x)\ny, z = Split <axis = 1> (x, u)",
+        inputs="float[2, 6] x",
+        outputs="float[2, 1] y, float[2, 5] z",
+        opsets=f'{version}, "ext": 1',
+    )
+    assert not errors(onnxtext.check(source))
+    assert errors(onnxtext.check(source.replace("float[2, 1] y", "int64[2, 1] y")))
+
+
 ANY_RANK = {
     "the product of queries and keys": "float[1, 2, 2, 2] y, , , float[1, 2, 2, 2] z = "
     "Attention <qk_matmul_output_mode = 3> (x, k, u)",

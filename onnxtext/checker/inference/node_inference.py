@@ -240,14 +240,14 @@ def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool
     dimension keeps its size. For `Loop`, it infers that the tensors in a carried sequence keep the
     shape that they have at first. For nodes with nested graphs, it may infer types from wrong types
     in these graphs. `unknown` tells whether the length of `DFT` is unknown; for other operators,
-    whether an input after the first has an unknown type. In place of such an input of `Slice` or
-    `Squeeze`, onnx uses its default.
+    whether an input after the first has an unknown type. In place of such an input of `Slice`,
+    `Split` or `Squeeze`, onnx uses its default.
     """
     if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
         return tuple(map(without_shape, types))
     if any(is_misinferred(inner) for graph in walk_graphs(node) for inner in graph.nodes):
         return tuple(map(without_shape, types))
-    wrong = unknown and node.op_type in ("DFT", "Slice")
+    wrong = unknown and node.op_type in ("DFT", "Slice", "Split")
     if wrong or (node.op_type == "Slice" and signature.since == 10) or _has_wrong_sizes(node):
         return tuple(map(without_sizes, types))
     return types
