@@ -38,6 +38,13 @@ NODES = [
     ("Op (*x)", "unquoted-name", "*x", 'Op ("*x")'),
     ("Softmax(x, axis=-1)", "misplaced-attributes", "axis=-1", "Softmax <axis=-1> (x)"),
     ("Op (\nx,\na = 1,\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx\n)"),
+    ("Op (\nx,\na = 1, # c\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx # c\n)"),
+    (
+        "Op (x, a = g () => () {})",
+        "misplaced-attributes",
+        "a = g () => () {}",
+        "Op <a = g () => () {}> (x)",
+    ),
     ("Op (a = 1, b = 2)", "misplaced-attributes", "a = 1, b = 2", "Op <a = 1, b = 2> ()"),
     ("Softmax (x) <mode = one>", "unquoted-string", "one", 'Softmax (x) <mode = "one">'),
     ("Pad <mode = edge, a = 1> (x)", "unquoted-string", "edge", 'Pad <mode = "edge", a = 1> (x)'),

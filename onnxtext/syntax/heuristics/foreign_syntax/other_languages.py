@@ -370,10 +370,11 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "expected `,`, found `=`"
         yield rewritten("wrong-mark", message, context.token.span, ",", min_tokens=2)
     inside = bracketed(context, context.done[index])
-    if not inside or "}" in inside:
+    if inside.count("}") != inside.count("{") or not inside:  # the graph ends before the `)`
         return
     first, text = context.done[-1], context.text
-    written = text[first.at : inside[-1].at].rstrip(", \t\r\n")
+    last = next(token for token in reversed(inside[:-1]) if token != ",")
+    written = text[first.at : last.end]  # without comments after the last attribute
     start = context.done[-2].end if context.done[-2] == "(" else context.done[-2].at
     after = context.done[index - 1].end
     blank = "" if text[after : after + 1].isspace() else " "
