@@ -370,7 +370,9 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "expected `,`, found `=`"
         yield rewritten("wrong-mark", message, context.token.span, ",", min_tokens=2)
     inside = bracketed(context, context.done[index])
-    if inside.count("}") != inside.count("{") or not inside:  # the graph ends before the `)`
+    # If a `}` closes the graph around the node, the `)` belongs to something after it.
+    depth = sum((token == "{") - (token == "}") for token in inside)
+    if not inside or depth:
         return
     first, text = context.done[-1], context.text
     last = next(token for token in reversed(inside[:-1]) if token != ",")
