@@ -266,7 +266,7 @@ class Tensor:
     """A `TensorProto` in an attribute: `float[2] t = {1, 2}`.
 
     Attributes:
-        type: element type and dims; every dim is an int.
+        type: the element type and the dimensions; every dimension is an int.
         data: the elements and how they are stored.
         name: the name of the tensor; None if the text omits it.
         decorators: the decorators before the tensor.

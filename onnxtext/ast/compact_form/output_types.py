@@ -72,8 +72,8 @@ def place_named_types(
 
     Returns:
         (names, entries). `names` are the names to list in `@value_info(…)` to keep the order of the
-        list; last names in the default order are left out. `entries` stay in the list. None in pure
-        Python, or if the list cannot be converted so.
+        list; names at the end that are in the default order are left out. `entries` stay in the
+        list. None in pure Python, or if the list cannot be converted in this way.
     """
     if core() != "native":
         return None

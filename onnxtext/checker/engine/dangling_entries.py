@@ -98,9 +98,12 @@ def _suggests_lost_node(error: Diagnostic) -> bool:
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
     """Whether an entry probably dangles because the node with its label is missing.
 
-    `error` is the error about the entry. Return False if the entry does not name a label, or if
-    the label is probably misspelled. A label is not misspelled if it ends with the name of an
-    undefined value (`ends`): exporters label the node that computes `add` as `node_add`.
+    Return False if the entry does not name a label, or if the label is probably misspelled.
+
+    Args:
+        error: the error about the entry.
+        ends: the names of undefined values. A label that ends with one of them is not misspelled:
+            exporters label the node that computes `add` as `node_add`.
     """
     if error.subject is None or error.subject.kind != "label":
         return False

@@ -86,9 +86,9 @@ def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:
-    """Find symbols of inputs that have one or two possible sizes, or depend on each other.
+    """Find symbols of inputs that nodes restrict to one or two sizes, or to another symbol.
 
-    Ignore what the declarations of inputs and initializers require.
+    Ignore restrictions that follow from the declarations of inputs and initializers.
     """
     # The default of an input does not restrict sizes: a caller may pass another value.
     declared_ids = {id(value) for value in (*main.inputs, *main.initializers)}

@@ -216,7 +216,8 @@ class StatementResults:
         Other tasks may run from time to time. If the call is cancelled, the entries computed so far
         are kept.
 
-        `make` computes the entry of a statement. `column_for` will return `extra` with the column.
+        `make` computes the entry of a statement. `extra` is any value to keep with the column;
+        `column_for` returns both.
         """
         self._kept[name] = self._keys_of(version), column, extra
         computed = 0

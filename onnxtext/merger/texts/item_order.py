@@ -254,8 +254,8 @@ def _pairwise(
         return right.base - left.base  # one side has swapped the two items
 
     ordered = sorted(shared, key=cmp_to_key(compare))
-    # `compare` is not transitive: the sorted order may violate it for some pair of items. Then the
-    # sum is not `apart`.
+    # `compare` is not transitive, so it may contradict the sorted order of some pair of items. The
+    # sum is `apart` only if it contradicts none.
     if _inversions(ordered, _ours) + _inversions(ordered, _theirs) != apart:
         return None
     changed = _inversions([t for t in ordered if t.base != ABSENT], _base)

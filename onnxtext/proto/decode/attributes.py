@@ -55,7 +55,7 @@ class AttributeFields:
         reference: the field `ref_attr_name`; None if absent.
         values: the fields that hold values.
         decorators: `@doc` if the attribute has a doc string, otherwise ().
-        is_whole: whether the other attributes contain all fields of the message.
+        is_whole: whether the other fields of this class have all fields of the message.
     """
 
     data: Data

@@ -170,8 +170,8 @@ def _fast_path(
     """Decode without comparing items.
 
     Returns:
-        (AST, False) if the AST is complete; otherwise (None, whether the encoding is known to
-        differ up to the main graph).
+        (AST, False) if the AST is complete; otherwise (None, differs). `differs` is True if a
+        model's encoding differs from `data` before the end of the main graph.
     """
     try:
         lifted = _lift_fast(data, message, finish)
@@ -191,9 +191,9 @@ def _fast_path(
 
 
 def _graph_differs(pieces: list[Piece], data: bytes) -> bool:
-    """Whether the encoding in `pieces` differs from the model `data` up to its main graph.
+    """Whether the encoding in `pieces` differs from `data` before the end of the main graph.
 
-    The fields before the graph never differ if `data` is canonical.
+    If `data` is canonical, only the graph can differ, not the fields before it.
     """
     ends = (f.end for f in all_fields(data) if f.number == 7 and f.wire_type == LENGTH)
     left = end = next(ends, 0)

@@ -132,7 +132,7 @@ _ONLY_COMPLETE = frozenset((
     operator_errors.after_node, token_errors.repeated_token,
     unquoted_names.unquoted,
 ))  # fmt: skip
-"""The heuristics that would read the next statement as a part of an incomplete one."""
+"""Heuristics that would read the statement after an incomplete one as its missing end."""
 
 INCOMPLETE_STATEMENTS = tuple([error for error in COMMON_ERRORS if error not in _ONLY_COMPLETE])
 """The heuristics for statements that seem to be incomplete."""

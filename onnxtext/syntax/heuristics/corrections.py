@@ -51,8 +51,8 @@ _PHRASES = {
     "> {": 1.6,
 }
 """Texts of several tokens that may be inserted together, and their costs."""
-_BACK = 0.25  # the cost of each token between a change and the error
-_MAX_BACK_AT_LINE_START = 0.3  # the maximum sum of `_BACK` for a change at a line's start
+_BACK = 0.25  # the added cost of each token between a change and the error
+_MAX_BACK_AT_LINE_START = 0.3  # its maximum total for a change at the start of a line
 _SWAP = 1.5  # the cost of swapping two tokens
 _LINE = 2.0  # the cost of removing a line
 _TWO_LINES = 1.0  # the added cost of changing tokens on two lines
