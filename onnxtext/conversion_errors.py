@@ -230,7 +230,7 @@ def left_out_errors(model: Model, source: Source) -> list[Diagnostic]:
     """Return the errors for a text that was printed without its metadata or its weights."""
     result: list[Diagnostic] = []
     if model.metadata_left_out:
-        help = "print it again without --metadata none; or remove this line, for a model without "
+        help = "print it again without `--metadata none`; or remove this line, for a model without "
         result.append(_left_out("metadata-left-out", "metadata none", source, f"{help}metadata"))
     if model.resources_left_out:
         from onnxtext.weights.blob_owners import blob_owners
@@ -238,7 +238,7 @@ def left_out_errors(model: Model, source: Source) -> list[Diagnostic]:
         owners = blob_owners(model)
         ending = f" and {len(owners) - _MAX_SHOWN} more" if len(owners) > _MAX_SHOWN else ""
         notes = (f"missing: {', '.join(owners[:_MAX_SHOWN])}{ending}",) if owners else ()
-        help = "print it again without --weights none"
+        help = "print it again without `--weights none`"
         result.append(_left_out("weights-left-out", "resources none", source, help, notes))
     return result
 

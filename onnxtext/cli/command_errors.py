@@ -65,7 +65,7 @@ def terminal_error() -> CommandError:
     return CommandError(
         "binary-to-terminal",
         "binary models are not written to a terminal",
-        help="redirect standard output, or name a file with -o",
+        help="redirect standard output, or name a file with `-o`",
     )
 
 
@@ -74,7 +74,7 @@ def exists_error(path: Path) -> CommandError:
     return CommandError(
         "output-exists",
         f"{path} exists and has other content",
-        help="--force overwrites it; -o names another output",
+        help="`--force` overwrites it; `-o` names another output",
     )
 
 

@@ -124,7 +124,7 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
         return
     if job.derived:
         _check_derived(job.target)
-    help = f"name another output with -o; `{conversion.inverse}` converts in the other direction"
+    help = f"name another output with `-o`; `{conversion.inverse}` converts in the other direction"
     check_not_overwritten([job.source], job.target, "its own conversion", help)
     if job.clash is not None:
         raise CommandError(
@@ -139,9 +139,9 @@ def _check_weights(job: ConversionJob, result: Output, weights: Path) -> None:
 
     The other files are the input, the output and `result.referenced`.
     """
-    help = "choose another path with -o"
+    help = "choose another path with `-o`"
     if result.external is None:
-        help = "choose other paths with -o and --store"
+        help = "choose other paths with `-o` and `--store`"
     check_not_overwritten([job.source, *result.referenced], weights, "weights", help)
     if job.target is not None and is_same(job.target, weights):
         raise CommandError("output-exists", f"{job.target} would be overwritten by weights", help)
@@ -268,7 +268,7 @@ def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
                 raise CommandError(
                     "output-exists",
                     f"{foreign} exists and has other content",
-                    help="--force overwrites it; --store names another file",
+                    help="`--force` overwrites it; `--store` names another file",
                 )
             with progress.counting(target.name, size) as written:
                 beside.write(written, _check_again)

@@ -42,7 +42,7 @@ def read(target: EditTarget) -> bytes:
         CommandError: the file cannot be read, or is to be replaced but is not a regular file.
     """
     if target.output is None and not target.diff:
-        check_replaceable(target, "name another output with -o")
+        check_replaceable(target, "name another output with `-o`")
     return read_file(target)
 
 
@@ -54,7 +54,7 @@ def check_replaceable(file: InputFile, help: str) -> None:
 
 
 def _convert(target: EditTarget, content: str | bytes) -> bytes:
-    """Return the bytes to write: text or binary, by the output's suffix or else as `content`."""
+    """Return the bytes to write, converted if the output's suffix asks for the other form."""
     import onnxtext
 
     suffix = Path(target.output or "").suffix.lower()

@@ -74,7 +74,7 @@ def find_installed(scope: Scope) -> InstalledSettings:
     if scope == "local" and not in_repository():
         raise git_error(
             "there is no git repository here",
-            help="outside of a repository, use --global",
+            help="outside of a repository, use `--global`",
         )
     recorded = read_config(scope, _RECORDED)
     names = recorded.get(_MODE, [""])[-1].split()
@@ -200,8 +200,8 @@ def _check_foreign(
             if not _replaceable(name, old, value, before):
                 raise git_error(
                     f"{name} is already set, but not by onnxtext: {old}",
-                    help=f"if you do not need it, remove it: git config --{scope} --unset-all "
-                    f"{name}",
+                    help=f"if you do not need it, remove it: `git config --{scope} --unset-all "
+                    f"{name}`",
                 )
     if mode == "filter" and in_repository():
         other = git_attribute("filter", "model.onnx")
@@ -209,7 +209,7 @@ def _check_foreign(
             raise git_error(
                 f"*.onnx has another filter here: {other}",
                 help="a file can have only one filter: remove the other one from the attributes, "
-                "or use install --mode textconv, which works with any filter",
+                "or use `install --mode textconv`, which works with any filter",
             )
 
 

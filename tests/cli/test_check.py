@@ -91,10 +91,10 @@ def test_the_number_of_findings_is_bounded(tmp_path: Path) -> None:
     path.write_text(GOOD.replace("  y = ", f"{nodes}\n  y = "))
     shown = run("check", "--output-format", "full", "many.onnxtxt", cwd=tmp_path)
     assert shown.err.count("error[op-unknown]") == 100
-    assert "many.onnxtxt: 100 more findings; --max-findings 0 shows all" in shown.err
+    assert "many.onnxtxt: 100 more findings; `--max-findings 0` shows all" in shown.err
     assert run("check", "--max-findings", "3", str(path)).err.count("error[") == 3
     one = run("check", "--max-findings", "199", "many.onnxtxt", cwd=tmp_path)
-    assert "many.onnxtxt: 1 more finding; --max-findings 0 shows all" in one.err
+    assert "many.onnxtxt: 1 more finding; `--max-findings 0` shows all" in one.err
     assert run("check", "--max-findings", "0", str(path)).err.count("error[") == 200
 
 
@@ -250,7 +250,7 @@ def test_options_override_settings(files: Path) -> None:
     assert len(shown.err.splitlines()) == 1
     assert "[op-unknown]" in shown.err  # errors first
     full = run("check", "--output-format", "full", "wrong.onnxtxt", cwd=files)
-    assert "more findings; --max-findings 0 shows all" in full.err
+    assert "more findings; `--max-findings 0` shows all" in full.err
     shown = run(
         "check", "--output-format", "concise", "--max-findings", "0", "wrong.onnxtxt", cwd=files
     )

@@ -146,7 +146,7 @@ def test_externalize_keeps_the_data_that_the_text_references(tmp_path: Path, out
     result = run(*command, tmp_path / output)
     assert result.status == 2
     assert "m.onnx.data would be overwritten by weights" in result.err
-    assert "choose another path with -o" in result.err
+    assert "choose another path with `-o`" in result.err
     assert "--store" not in result.err
     assert names(tmp_path / "out") == []
     assert (tmp_path / "m.onnx.data").read_bytes() == data

@@ -331,7 +331,7 @@ def report_findings(
         reporter.found(diagnostic, name)
     if len(chosen) < len(diagnostics):
         more = count_noun(len(diagnostics) - len(chosen), "more finding")
-        reporter.summary(f"{name}: {more}; --max-findings 0 shows all")
+        reporter.summary(f"{name}: {more}; `--max-findings 0` shows all")
     if any(item.severity in failing for item in diagnostics):
         reporter.failed += 1
         reporter.status = max(reporter.status, FINDINGS)
@@ -354,11 +354,11 @@ def _fix(
 
     name = file.name
     if file.source is None:
-        raise CommandError("no-input", "--fix changes files and cannot be used on standard input")
+        raise CommandError("no-input", "`--fix` changes files and cannot be used on standard input")
     if file.source.suffix.lower() not in TEXT_SUFFIXES:
         raise CommandError(
             "not-a-text",
-            f"{name} is not a text file: --fix changes only .onnxtxt and .onnxtext files",
+            f"{name} is not a text file: `--fix` changes only .onnxtxt and .onnxtext files",
         )
     bom = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
     fixed = fix_text(data, name=name, base_dir=file.directory, select=select, ignore=ignore)

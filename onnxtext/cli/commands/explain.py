@@ -57,7 +57,7 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
         from onnxtext.suggestions import nearest_name
 
         meant = nearest_name(code, documented_codes())
-        hint = f"did you mean `{meant}`?" if meant else "--list shows all of them"
+        hint = f"did you mean `{meant}`?" if meant else "`--list` shows all of them"
         plain_error(f"there is no code `{code}`: {hint}")
         context.exit(ERROR_STATUS)
 

@@ -59,8 +59,9 @@ def conversion(
         if job.target is None and weights in ("store", "safetensors"):
             raise CommandError(
                 "no-place",
-                f"--weights {weights} writes beside the text, but standard output has no directory",
-                help="name a file with -o",
+                f"`--weights {weights}` writes beside the text, but standard output has no "
+                "directory",
+                help="name a file with `-o`",
             )
         text, beside = print_binary(
             data,
@@ -108,7 +109,7 @@ def _in_text(name: str) -> Diagnostic:
         "the weights are in the text itself because standard output has no directory for a store",
         "note",
         file=name,
-        help="-o FILE writes the weights to a store beside the text",
+        help="`-o FILE` writes the weights to a store beside the text",
     )
 
 

@@ -147,8 +147,8 @@ def _external(job: ConversionJob) -> ExternalFile:
     if job.target is None:
         raise CommandError(
             "no-place",
-            "--externalize writes beside the model, but standard output has no directory",
-            help="name a file with -o",
+            "`--externalize` writes beside the model, but standard output has no directory",
+            help="name a file with `-o`",
         )
     return ExternalFile(job.target.name + ".data")
 

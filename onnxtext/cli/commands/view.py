@@ -103,7 +103,7 @@ def _write(page: str, output: str | None, *, force: bool) -> None:
             raise CommandError(
                 "output-exists",
                 f"{path} exists and is not a page of `onnxtext view`",
-                help="--force overwrites it; -o names another output",
+                help="`--force` overwrites it; `-o` names another output",
             )
     write_output(path, data, force=True)
 
