@@ -311,7 +311,7 @@ def gather_nd(call: OperatorCall) -> SymbolicShape:
             wrong += f" and `batch_dims` is {batch}"
         call.reject(f"{wrong}, but {{0}} has rank {len(data)}")
         return None
-    if batch >= len(chosen):
+    if not 0 <= batch < len(chosen):
         call.reject(f"`batch_dims` is {batch}, but {{1}} has rank {len(chosen)}")
         return None
     for axis, sizes in enumerate(zip(data[:batch], chosen[:-1], strict=False)):
