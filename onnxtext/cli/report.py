@@ -24,6 +24,7 @@ from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import lacks_current_directory, reason_of
 from onnxtext.io.memory import lacks_memory
+from onnxtext.select_core import CoreError
 from onnxtext.terminal import wants_color
 
 FORMATS = ("full", "concise", "json", "sarif", "github")
@@ -99,6 +100,8 @@ class Reporter:
                 diagnostics, status = error.diagnostics, FINDINGS
             except CommandError as error:
                 diagnostics = (error.diagnostic,)
+            except CoreError:  # `main` reports it once, not for each file
+                raise
             except Exception as error:
                 if lacks_memory(error):
                     message = f"{name}: {NO_MEMORY}"

@@ -102,11 +102,12 @@ def test_the_version_names_the_core() -> None:
         assert result.out.decode() == f"onnxtext {onnxtext.__version__} ({runs})\n"
 
 
-@pytest.mark.parametrize("wanted", ["Native", "c++"])
-def test_an_unknown_core_is_an_error(wanted: str) -> None:
-    result = run("--version", env={"ONNXTEXT_CORE": wanted})
+@pytest.mark.parametrize("arguments", [["--version"], ["check"], ["fmt", "--diff"], ["verify"]])
+def test_an_unknown_core_is_an_error(arguments: list[str], text: Path) -> None:
+    files = [str(text)] * (arguments != ["--version"])
+    result = run(*arguments, *files, env={"ONNXTEXT_CORE": "Native"}, fresh=True)
     assert result.status == 2
-    assert result.err.startswith("error: ONNXTEXT_CORE must be `native` or `python`")
+    assert result.err == "error: ONNXTEXT_CORE must be `native` or `python`, not `Native`\n"
 
 
 def test_the_console_script_and_the_module_are_the_same(text: Path) -> None:
