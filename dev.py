@@ -71,6 +71,9 @@ def main() -> int:
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="see below")
     arguments = parser.parse_args()
+    if arguments.words in (["-h"], ["--help"]) and arguments.command != "bench":
+        parser.print_help()  # before `set_up`, which takes minutes; `bench` has options of its own
+        return 0
     os.chdir(ROOT)
     return COMMANDS[arguments.command](arguments.words)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Environments of another tree are neither changed nor tested."""
+"""`dev.py` changes and tests no environment of another tree, and shows its help without one."""
 
 from __future__ import annotations
 
@@ -40,3 +40,13 @@ def test_tests_do_not_run_if_their_commands_would_start_another_onnxtext(tmp_pat
     )
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert f"the environment has another onnxtext: {tmp_path}" in done.stderr
+
+
+@pytest.mark.parametrize("command", sorted(set(dev.COMMANDS) - {"bench"}))
+def test_help_needs_no_environment(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(dev.COMMANDS, command, pytest.fail)
+    monkeypatch.setattr(sys, "argv", ["dev.py", command, "--help"])
+    assert dev.main() == 0
+    assert "usage: dev.py" in capsys.readouterr().out
