@@ -78,7 +78,8 @@ def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
     inferred = subject.memo.get(ShapeInference.__name__)
     if inferred is None or not inferred.findings or all(item.severity for item in mismatches):
         return
-    kept = [item for item in subject.found if not any(item is old for old in inferred.findings)]
+    dropped = {id(item) for item in inferred.findings}
+    kept = [item for item in subject.found if id(item) not in dropped]
     subject.found[:] = [*kept, *mismatches]
     again = ShapeInference(subject)
     again.run()
