@@ -309,6 +309,10 @@ RESTORED = {
         ENTRIES + GRAPH, ENTRIES.replace("[21", "[21 float") + GRAPH, (4, 21),
         "expected `,` or `]`, found `float`",
     ),
+    "the first line of a header two lines below its place": (
+        ENTRIES + GRAPH, ENTRIES[2:].replace("  opset", "<\n  opset") + GRAPH, (1, 3),
+        "the line that belongs before this line is further down",
+    ),
     "swapped first lines of a header": (
         ENTRIES + GRAPH, ENTRIES.replace("<\n  onnxtext: 1,", "  onnxtext: 1,\n<") + GRAPH, (1, 3),
         "expected `<` before the first entry of the header",

@@ -40,6 +40,7 @@ COMMON_ERRORS = (
     misplaced_constructs.file_name,
     markdown_and_comments.carriage_return, other_languages.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
+    misplaced_lines.line_moved_down,
     list_errors.empty_pair, unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,

@@ -21,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
     innermost_bracket,
+    insert,
     line_end,
     replace,
 )
@@ -59,6 +60,7 @@ _CONTEXTS = (
 )
 """Contexts of a line: the text before it, a token after it, and the line's kind or None."""
 _ENDS = ("RBRACE", "MORETHAN", "RPAR", "RSQB")
+_MOVABLE = re.compile(r"[^#\n]*[<({\[][ \t]*(?:#[^\n]*)?$|[ \t]*>[ \t]*$")
 _FOREIGN = frozenset(("const", "constexpr", "static"))
 _MEANING = {
     _HEADER: (
@@ -150,6 +152,32 @@ def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
                 message = f"{name} does not belong here"
                 yield Diagnosis(code, message, first, edits, help=help, other_labels=others)
             if certain:
+                return
+
+
+def line_moved_down(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a line such as `g (`, `<` or `>` that is two or more lines below its place.
+
+    The text must parse with this line before the statement, or before the line of the error.
+    """
+    text, statement = context.text, context.region.start
+    line = max(context.line_start + indentation(text, line_end(text, context.at)), statement)
+    for start in (statement, line) if line > statement else (statement,):
+        end = line_end(text, start)
+        span, margin = Span(start, end), " " * indentation(text, start)
+        end = line_end(text, end + 1)
+        for _ in range(_MAX_STATEMENTS if begins_line(text, start) else 0):
+            below, end = end + 1, line_end(text, end + 1)
+            edits = (
+                insert(start, f"{text[below:end].strip()}\n{margin}"),
+                Edit(Span(below, min(end + 1, len(text))), ""),
+            )
+            if _MOVABLE.match(text, below, end) and context.is_certain(edits):
+                message = "the line that belongs before this line is further down"
+                others = (Label(Span(below + indentation(text, end), end), "this line"),)
+                yield Diagnosis(
+                    "syntax-error", message, span, edits, "move it", other_labels=others
+                )
                 return
 
 
