@@ -27,11 +27,8 @@ from onnxtext.syntax.heuristics.constructs import (
 )
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    incomplete_statement,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement
+from onnxtext.syntax.heuristics.error_context import ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import (
     markdown_and_comments,
@@ -43,12 +40,7 @@ from onnxtext.syntax.heuristics.missing_and_extra_tokens import (
     diagnose_change,
     ranked_words,
 )
-from onnxtext.syntax.heuristics.speculative_parse import (
-    CERTAIN_TOKENS,
-    MAX_TOKENS,
-    Region,
-    States,
-)
+from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS, MAX_TOKENS, Region, States
 from onnxtext.syntax.parser.lalr import ITEMS
 
 _COMMON = 0.5

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from onnxtext.diagnostics import Edit, Label
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
 from onnxtext.syntax.grammar.tables import END_KIND
-from onnxtext.syntax.heuristics.expected import found_words
 from onnxtext.syntax.heuristics.speculative_parse import (
     CERTAIN_TOKENS,
     MAX_TOKENS,
@@ -34,52 +33,8 @@ _INSPECTED = 1000
 """Maximum number of characters of a line that a heuristic inspects."""
 _MAX_REPETITION_DISTANCE = 200
 """A fix also corrects repetitions of its error up to this number of characters later."""
-_MAX_SHOWN = 51
-"""Maximum number of characters of a new text that the title of a fix shows."""
 MAX_LINES = 20
 """Maximum number of lines to inspect before an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The probable cause of a syntax error.
-
-    Attributes:
-        code: code of the diagnostic.
-        message: the message of the diagnostic.
-        span: the range to mark.
-        edits: changes after which the text parses; empty if none are known.
-        title: the title of the fix; empty if the edits only serve to continue parsing.
-        help: advice on the change to make; None if `title` is the advice.
-        safe: whether the fix may be applied without review.
-        other_labels: labels of other ranges.
-        skip_to: start of the line at which parsing continues if there are no edits.
-        min_tokens: minimum number of tokens after the error that must parse with the edits.
-        replaces_errors: whether the diagnosis replaces semantic errors in its range.
-        edit_cost: the higher it is, the less likely the edits are right; 0 if they are certain.
-    """
-
-    code: str
-    message: str
-    span: Span
-    edits: tuple[Edit, ...] = ()
-    title: str = ""
-    help: str | None = None
-    safe: bool = False
-    other_labels: tuple[Label, ...] = ()
-    skip_to: int | None = None
-    min_tokens: int = 1
-    replaces_errors: bool = False
-    edit_cost: float = 0
-
-
-def rewritten(
-    code: str, message: str, span: Span, text: str, *, safe: bool = False, min_tokens: int = 1
-) -> Diagnosis:
-    """Return the diagnosis that a span must be replaced by `text`."""
-    edits, shown = (Edit(span, text),), text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-    title = f"write `{shown}`"
-    return Diagnosis(code, message, span, edits, title, safe=safe, min_tokens=min_tokens)
 
 
 @dataclass
@@ -112,6 +67,27 @@ class ErrorContext:
     def at(self) -> int:
         """The offset of the token, or of the end of the text."""
         return self.region.error
+
+    @property
+    def first(self) -> Token | None:
+        """The first token of the statement, which may be the unexpected token."""
+        return self.done[0] if self.done else self.token
+
+    @property
+    def last(self) -> Token | None:
+        """The token of the statement before the unexpected token; None if there is none."""
+        return self.done[-1] if self.done else None
+
+    @property
+    def bracket(self) -> str:
+        """The innermost bracket that is open at the start of the statement; "" if none is."""
+        return "" if self.opened is None else self.text[slice(*self.opened)]
+
+    @property
+    def innermost(self) -> Token | None:
+        """The innermost bracket of the statement that is not closed; None if all are."""
+        index = innermost_bracket(self.done)
+        return None if index is None else self.done[index]
 
     @cached_property
     def before(self) -> States:
@@ -319,25 +295,6 @@ class ErrorContext:
         if END_KIND not in kinds and self.before.takes(END_KIND):
             result.append(END_KIND)
         return result
-
-
-def incomplete_statement(
-    expected: str, last: str, span: Span, edits: tuple[Edit, ...] = (), edit_cost: float = 0
-) -> Diagnosis:
-    """Return the diagnosis of an incomplete statement.
-
-    Args:
-        expected: a description of the tokens that may follow `last`.
-        last: the last token of the statement.
-        span: the span of `last`.
-        edits: the edits that complete the statement.
-        edit_cost: the cost of the edits: the higher it is, the less likely they are right.
-    """
-    message = f"incomplete statement: expected {expected} after {found_words(last)}"
-    help = "complete or remove it"
-    return Diagnosis(
-        "incomplete-statement", message, span, edits, help=help, min_tokens=4, edit_cost=edit_cost
-    )
 
 
 def innermost_bracket(tokens: Sequence[Token]) -> int | None:

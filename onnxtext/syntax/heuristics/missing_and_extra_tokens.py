@@ -11,11 +11,11 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,

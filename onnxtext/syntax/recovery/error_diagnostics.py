@@ -11,11 +11,8 @@ from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.heuristics.constructs.metadata_errors import KEY, bare_value
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    incomplete_statement,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement
+from onnxtext.syntax.heuristics.error_context import ErrorContext
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.missing_and_extra_tokens import ranked_words
 

@@ -26,10 +26,10 @@ from onnxtext.syntax.heuristics.diagnose import (
     is_incomplete,
     may_be_wider,
 )
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,

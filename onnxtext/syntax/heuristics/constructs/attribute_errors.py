@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace as replace_fields
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit, Label
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import (
@@ -16,15 +16,14 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     closing_index,
     in_attributes,
     inputs_bracket,
+    opening_index,
     unopened_bracket,
 )
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, incomplete_statement, unclosed
 from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
     ErrorContext,
     begins_line,
-    incomplete_statement,
     indentation,
-    innermost_bracket,
     insert,
     line_end,
     replace,
@@ -64,7 +63,7 @@ def node_among_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose nodes or outputs of a nested graph whose first line is missing."""
-    first, text = context.done[0] if context.done else context.token, context.text
+    first, text = context.first, context.text
     if first is None or "attribute" not in context.rules or not begins_line(text, first.at):
         return
     node = NODE.match(text, first.at) is not None
@@ -73,18 +72,20 @@ def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     deeper = indentation(text, first.at) > indentation(text, context.until(first.at).previous_end)
     tokens = context.lexer.tokens(text, first.at, first.at + _MAX_ATTRIBUTES_LENGTH)
     index = unopened_bracket(tokens)
-    if (
-        not deeper
-        or index is None
-        or (tokens[index] != "}" and tokens[index : index + 2] != [")", "{"])
-    ):
+    ends = [] if index is None else tokens[index : index + 2]
+    if not deeper or index is None or (ends[0] != "}" and ends != [")", "{"]):
         return
     head, written = "NAME = GRAPH () => (…) {", "x = g () => () { "
     if tokens[index] == ")":
         head, written = "NAME = GRAPH (…) => (", "x = g () => ("
-    message = f"the first line of this graph is missing: `{head}`"
-    edits, help = (insert(first.at, written),), f"write `{head}` before this line"
-    yield Diagnosis("syntax-error", message, first.span, edits, help=help, min_tokens=2)
+    yield _missing_first_line("graph", head, insert(first.at, written), first.span)
+
+
+def _missing_first_line(construct: str, head: str, edit: Edit, span: Span) -> Diagnosis:
+    """Return the diagnosis of a construct without its first line, `head`, before `span`."""
+    message = f"the first line of this {construct} is missing: `{head}`"
+    help = f"write `{head}` before this line"
+    return advice("syntax-error", message, span, help, edit, min_tokens=2)
 
 
 _TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
@@ -97,25 +98,14 @@ def _unfinished_attributes(
 
     `last` is the token before the node; None if unknown.
     """
-    text = context.text
+    text, margin = context.text, indentation(context.text, at)
     last = context.lexer.tokens(text, opener, at)[-1] if last is None else last
-    margin = indentation(text, at)
     if text.find("\n", opener, last.at) >= 0:
-        others = (Label(Span(opener, opener + 1), "this bracket is never closed"),)
-        yield Diagnosis(
-            "unclosed-bracket",
-            "expected `>` after the attributes",
-            last.span,
-            (insert(at, f">\n{' ' * margin}"),),
-            "add `>`",
-            help=None,
-            other_labels=others,
-            min_tokens=4,
-        )
+        message, edit = "expected `>` after the attributes", insert(at, f">\n{' ' * margin}")
+        yield unclosed(message, last.span, edit, "add `>`", Span(opener, opener + 1))
     for closer in (" x = 0> ()\n", " x = 0>\n"):
-        unfinished = incomplete_statement(
-            "an attribute or `>`", last, last.span, (insert(at, closer),)
-        )
+        edits = (insert(at, closer),)
+        unfinished = incomplete_statement("an attribute or `>`", last, last.span, edits)
         yield replace_fields(unfinished, min_tokens=2)
 
 
@@ -127,8 +117,8 @@ def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
             return None, []
         opener = context.opened.start
         return opener, [token for token in tokens if token.at > opener]
-    index = innermost_bracket(context.done)
-    if "node" not in context.rules or index is None or context.done[index] != "<":
+    index = opening_index(context, "<")
+    if "node" not in context.rules or index is None:
         return None, []
     return context.done[index].at, tokens[index + 1 :]
 
@@ -159,8 +149,8 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     end = node_above(text, done[0].at)
     if end is not None:
-        edits = (insert(done[0].at, "= A () <"),)
-        yield replace_fields(missing_opening(end), edits=edits, min_tokens=6)
+        edit = insert(done[0].at, "= A () <")
+        yield replace_fields(missing_opening(end), edits=(edit,), min_tokens=6)
         return
     previous_end = context.until(done[0].at).previous_end
     if indentation(text, done[0].at) <= indentation(text, previous_end):
@@ -168,11 +158,8 @@ def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     following = context.lexer.tokens(text, done[0].at, done[0].at + _MAX_ATTRIBUTES_LENGTH)
     index = unopened_bracket(following)
     if index is not None and following[index] == ">":
-        head = "NAME = OPERATOR (…) <"
-        edits = (insert(done[0].at, "x = X () < "),)
-        message = f"the first line of this node is missing: `{head}`"
-        help = f"write `{head}` before this line"
-        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
+        edit = insert(done[0].at, "x = X () < ")
+        yield _missing_first_line("node", "NAME = OPERATOR (…) <", edit, done[0].span)
 
 
 def node_above(text: str, offset: int) -> int | None:
@@ -218,16 +205,10 @@ def unclosed_attribute_list(context: ErrorContext) -> Iterator[Diagnosis]:
     done = context.done
     if context.token not in {"=", ":"} or done[-2:-1] != [","]:
         return
-    index = innermost_bracket(done)
-    if (
-        not index
-        or done[index] != "["
-        or done[index - 1] != "="
-        or not in_attributes(context.until(done[index].at))
-    ):
+    index = opening_index(context, "[")
+    if not index or done[index - 1] != "=" or not in_attributes(context.until(done[index].at)):
         return
-    opener = done[index]
-    edits = (insert(done[-3].end, "]"),)
+    opener, edits = done[index], (insert(done[-3].end, "]"),)
     message = "this bracket is never closed"
     yield Diagnosis("unclosed-bracket", message, opener.span, edits, "add `]`", min_tokens=2)
 

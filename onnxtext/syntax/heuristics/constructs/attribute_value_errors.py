@@ -12,13 +12,8 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, in_attributes
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    insert,
-    replace,
-    rewritten,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, insert, replace
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import FOREIGN_WORDS
 
 ATTRIBUTE_TYPES = frozenset((
@@ -54,11 +49,9 @@ def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "expected `:` between the name of an attribute and its type"
     code, title = "misplaced-type", "write `:`"
     if done[-1] in ATTRIBUTE_TYPES and done[-2:-1] == ["="] and token == "=":
-        mark = done[-2]
         if not _begins_item(done[:-2]):
             return
-        edit = Edit(Span(done[-3].end, mark.end), ":")
-        span = mark.span
+        edit, span = Edit(Span(done[-3].end, done[-2].end), ":"), done[-2].span
     elif token == ";" and ahead[:1] and ahead[0] in ATTRIBUTE_TYPES and _begins_item(done):
         edit, span, code = replace(token, ":"), token.span, "semicolon"
         message = "expected `:`, found `;`"
@@ -83,8 +76,8 @@ def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(token) in {"INT", "FLOAT"}:
         span = Span(done[-2].at, context.ahead[0].end)
         message = "a number must not be in a call such as `int(…)`"
-        safe = context.name(token) == "INT"
-        yield rewritten("misplaced-type", message, span, str(token), safe=safe)
+        is_integer = context.name(token) == "INT"
+        yield rewritten("misplaced-type", message, span, str(token), safe=is_integer)
 
 
 def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -113,8 +106,8 @@ def missing_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.ahead and context.accepts([replace(token, "")]):
         return  # the value follows: the unexpected token is superfluous
     message = "incomplete statement: expected a value after `=`"
-    edits, help = (insert(done[-1].end, " 0"),), "write the value, or remove the attribute"
-    yield Diagnosis("incomplete-statement", message, done[-1].span, edits, help=help)
+    edit, help = insert(done[-1].end, " 0"), "write the value, or remove the attribute"
+    yield advice("incomplete-statement", message, done[-1].span, help, edit)
 
 
 def tensor_values(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -136,10 +129,9 @@ def _needs_tensor(context: ErrorContext, name: Token) -> bool:
 
 def _untyped_tensor(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
     if context.name(token) == "BRACES" or token == "{":
-        edits = (insert(token.at, "float[1] "),)
         message = "a tensor in an attribute needs a type"
         help = "write its type and shape before the numbers, such as `float[2] {1, 2}`"
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
+        yield advice("syntax-error", message, token.span, help, insert(token.at, "float[1] "))
     elif token in {"true", "false", "True", "False"}:
         message, written = f"`{token}` is not a tensor", f"bool({token.lower()})"
         yield rewritten("python-literal", message, token.span, written)
@@ -162,12 +154,11 @@ def blank_after_minus(context: ErrorContext) -> Iterator[Diagnosis]:
     number = context.ahead[0]
     if context.name(number) not in {"INT", "FLOAT"} or number[0] == "-":
         return
-    span = Span(context.at, number.end)
     message = "a number cannot have a blank after its minus sign"
-    edits, title = (Edit(span, f"-{number}"),), f"write `-{number}`"
     # In `=- 1`, the `-` may be a typo.
     safe = context.text[context.at - 1] in " \t\n[({,"
-    yield Diagnosis("syntax-error", message, span, edits, title, safe=safe)
+    span = Span(context.at, number.end)
+    yield rewritten("syntax-error", message, span, f"-{number}", safe=safe)
 
 
 def spaced_names(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -201,16 +192,14 @@ def references(context: ErrorContext) -> Iterator[Diagnosis]:
         if name is None or name.at > context.at + 1 or context.name(name) != "WORD":
             return
         if context.lexer.token(text, name.end) == "=":
-            span = Span(context.at, name.at)
             message = "the name of an attribute must not begin with `@`"
-            edits = (Edit(span, ""),)
-            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", min_tokens=2)
+            span = Span(context.at, name.at)
+            yield removed("wrong-mark", message, span, "remove `@`", min_tokens=2)
         else:
-            span = Span(context.at, name.end)
             message = "a reference needs the name of its attribute: `NAME: TYPE = @…`"
-            edits = (insert(context.at, f"{name} = "),)
             help = f"write `{name}: float = @{name}`, with the type of the parameter"
-            yield Diagnosis("syntax-error", message, span, edits, help=help)
+            span, edit = Span(context.at, name.end), insert(context.at, f"{name} = ")
+            yield advice("syntax-error", message, span, help, edit)
         return
     if len(done) > 2 and token in {",", ">"} and done[-2] == "=":
         name, span = done[-1], done[-1].span

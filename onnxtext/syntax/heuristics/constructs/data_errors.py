@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     innermost_bracket,
     replace,
-    rewritten,
 )
 from onnxtext.tensor.number_spellings import OTHER_NUMBER
 
@@ -58,17 +57,15 @@ def blobs(context: ErrorContext) -> Iterator[Diagnosis]:
     if word == "file" or (match["blank"] and sorted(word.lower()) != sorted("blob")):
         return
     span, written = Span(*match.span()), f'blob"{digest.lower()}"'
-    safe = True
     if word != "blob":
         message = f"expected `blob`, found `{word}`"
-        safe = False
     elif not match["open"] or not match["close"]:
         message = "the digits of a blob must be in quotes"
     elif match["blank"]:
         message = "a blob cannot have a blank before its string"
     else:
         message = "the digits of a blob must be lower-case"
-    yield rewritten("syntax-error", message, span, written, safe=safe)
+    yield rewritten("syntax-error", message, span, written, safe=word == "blob")
 
 
 def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -76,9 +73,9 @@ def _wrong_digits(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _WRONG_BLOB.match(context.text, context.done[-1].at)
     if match is not None and match.end() > context.at:
         span, message = Span(*match.span(1)), "a blob needs 16 to 64 lower-case hexadecimal digits"
-        edits = (Edit(Span(*match.span()), f'blob"{"0" * 32}"'),)
+        edit = Edit(Span(*match.span()), f'blob"{"0" * 32}"')
         help = "copy the digits from the section `resources`, or from the text that has the blob"
-        yield Diagnosis("syntax-error", message, span, edits, help=help)
+        yield advice("syntax-error", message, span, help, edit)
 
 
 def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -86,19 +83,17 @@ def doubled_closer(context: ErrorContext) -> Iterator[Diagnosis]:
     done, token = context.done, context.token
     if token != "]" or len(done) < 3 or done[-1][-1] not in CLOSING:
         return
-    index = innermost_bracket(done)
-    if index is not None and done[index] == "[":
+    if context.innermost == "[":
         return
-    message, edits = "this `]` closes no list", (Edit(token.span, ""),)
+    message, title = "this `]` closes no list", "remove `]`"
     if done[-1] in CLOSING:
-        yield Diagnosis("syntax-error", message, token.span, edits, "remove `]`", min_tokens=4)
+        yield removed("syntax-error", message, token.span, title, min_tokens=4)
     type = next((item for item in reversed(done[-4:-1]) if context.name(item) == "TYPE"), None)
     # In `float[1, 2] w = [1, 2]]`, the first `[` may be missing.
     if done[-1].startswith("[") and type is not None:
         rank, depth = type.count(",") + 1, len(done[-1]) - len(done[-1].lstrip("["))
-        if depth < rank:
-            return
-        yield Diagnosis("syntax-error", message, token.span, edits, "remove `]`")
+        if depth >= rank:
+            yield removed("syntax-error", message, token.span, title)
 
 
 def type_of_list(context: ErrorContext) -> str:
@@ -123,8 +118,7 @@ def booleans(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     others = [other for other in context.ahead if other.lower() in _BOOLEANS]
     edits = tuple([Edit(other.span, _BOOLEANS[other.lower()]) for other in (token, *others)])
-    title = f"write `{_BOOLEANS[token.lower()]}`"
-    message = f"`{token}` is not a value"
+    title, message = f"write `{_BOOLEANS[token.lower()]}`", f"`{token}` is not a value"
     safe = token.lower() in {"true", "false"}
     yield Diagnosis("python-literal", message, token.span, edits, title, safe=safe)
 
@@ -134,24 +128,20 @@ def words_as_elements(context: ErrorContext) -> Iterator[Diagnosis]:
     token, type = context.token, type_of_list(context)
     if token is None or context.name(token) != "WORD" or not type or type.startswith("string"):
         return
-    if token in {"True", "False"}:
-        return
-    if context.done[-1] not in {"[", "{", ","}:
+    if token in {"True", "False"} or context.done[-1] not in {"[", "{", ","}:
         return
     if context.ahead[:1] == ["."] and context.ahead[1:]:
-        span = Span(token.at, context.ahead[1].end)
+        span, help = Span(token.at, context.ahead[1].end), "write the number itself"
         message = f"`{context.text[slice(*span)]}` is not a number"
-        zeros, help = (Edit(span, "0"),), "write the number itself"
-        yield Diagnosis("syntax-error", message, span, zeros, help=help)
+        yield advice("syntax-error", message, span, help, Edit(span, "0"))
     if context.ahead[:1] not in ([","], ["]"], ["}"]):
         return
     zero = "false" if type.startswith("bool") else "0"
-    words = [other for other in (token, *context.ahead) if context.name(other) == "WORD"]
-    edits = tuple([Edit(other.span, zero) for other in words])
+    edits = [Edit(other.span, zero) for other in context.rest if context.name(other) == "WORD"]
     message, help = f"`{token}` is not a number", "write a number, such as 0, 1.5, inf or nan"
     if zero == "false":
         message, help = f"`{token}` is not an element of type bool", "write `true` or `false`"
-    yield Diagnosis("syntax-error", message, token.span, edits, help=help)
+    yield advice("syntax-error", message, token.span, help, *edits)
 
 
 def rows_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -195,8 +185,8 @@ def quoted_elements(context: ErrorContext) -> Iterator[Diagnosis]:
         if context.text.count('"', context.line_start, context.line_end) % 2:
             return  # a quote is missing or extra
         message = f"an element of type {type.partition('[')[0]} cannot be a string"
-        zero, help = (replace(strings[0], "0"),), "write a number or remove it"
-        yield Diagnosis("syntax-error", message, strings[0].span, zero, help=help, min_tokens=2)
+        help, zero = "write a number or remove it", replace(strings[0], "0")
+        yield advice("syntax-error", message, strings[0].span, help, zero, min_tokens=2)
         return
     edits = tuple([Edit(Span(*match.span()), match[1]) for match in found])
     message = f"elements of type {type.partition('[')[0]} must not be in quotes"
@@ -229,12 +219,9 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     meant, span = whole[0].translate(_LOOK_LIKE), Span(*whole.span())
     is_number = _NUMBER.fullmatch(meant) is not None and not whole[0].startswith("0o")
-    listed = innermost_bracket(done) is not None
-    if kind == "WORD" and not joined and not (is_number and listed):
+    if kind == "WORD" and not joined and not (is_number and context.innermost is not None):
         return  # a word, not a number
-    if not _BEGINS_NUMBER.match(whole[0]) and not is_number:
-        return
-    if meant == whole[0] and is_number:
+    if meant == whole[0] if is_number else not _BEGINS_NUMBER.match(whole[0]):
         return
     other = OTHER_NUMBER.fullmatch(whole[0].removeprefix("-"))
     decimal = other is not None and ("FLOAT" in kinds or "." not in other[0])
@@ -259,4 +246,4 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     help = f"write {what}, such as 10"
     if context.name(done[-1]) == "HEX":
         help = "write a number; hexadecimal digits are 0-9 and a-f"
-    yield Diagnosis("syntax-error", message, span, (Edit(span, "0"),), help=help)
+    yield advice("syntax-error", message, span, help, Edit(span, "0"))

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice
+from onnxtext.syntax.heuristics.error_context import ErrorContext
 
 _TITLE = "correct the decorator"
 _NAMES = (
@@ -43,20 +44,17 @@ def wrong_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
     if match["words"] is not None and name not in {"value_info", "initializers"}:
         return
     span = Span(*match.span())
-    code, message = (
-        "syntax-error",
-        f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`",
-    )
+    message = f"write `@{name}(…)`: the arguments of a decorator must be in `(…)`"
     if match["nothing"] is not None:
         message = f"the arguments of `@{name}` are missing"
         help = f"write them in parentheses, such as `@{name}(…)`"
-        yield Diagnosis(code, message, span, (Edit(span, ""),), help=help, min_tokens=2)
+        yield advice("syntax-error", message, span, help, Edit(span, ""), min_tokens=2)
         return
     if match["call"] is not None:
         message = f"write `@{name}(…)`: a decorator has no blanks between `@`, its name and `(`"
     edits = tuple(_corrections(context, match))
     for some in (edits, edits[:1]):
-        yield Diagnosis(code, message, span, some, _TITLE, min_tokens=2)
+        yield Diagnosis("syntax-error", message, span, some, _TITLE, min_tokens=2)
 
 
 def _corrections(context: ErrorContext, match: re.Match[str] | None) -> Iterator[Edit]:
@@ -76,9 +74,6 @@ def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `@doc(some text)`: the text lacks its quotes."""
     for match in _UNQUOTED.finditer(context.text, context.line_start, context.line_limit):
         if match.start("text") <= context.at <= match.end("text") and "\\" not in match["text"]:
-            span = Span(*match.span("text"))
-            message, edits = (
-                "the text of `@doc` must be a string",
-                (Edit(span, f'"{match["text"]}"'),),
-            )
+            span, message = Span(*match.span("text")), "the text of `@doc` must be a string"
+            edits = (Edit(span, f'"{match["text"]}"'),)
             yield Diagnosis("syntax-error", message, span, edits, "quote it", min_tokens=2)

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace as replace_fields
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.heuristics.constructs.node_errors import bracketed, unopened_bracket
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
-    innermost_bracket,
     insert,
     replace,
 )
@@ -43,7 +43,7 @@ def empty_text(context: ErrorContext) -> Iterator[Diagnosis]:
     offset = context.at if context.text.strip() else 0
     message = f"the text {state}"
     help = "a model needs at least a graph: `g (float[N] x) => (float[N] y) { y = Relu (x) }`"
-    yield Diagnosis("syntax-error", message, Span(offset, offset), help=help)
+    yield advice("syntax-error", message, Span(offset, offset), help)
 
 
 def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -68,15 +68,13 @@ def wrong_bracket(context: ErrorContext) -> Iterator[Diagnosis]:
             far = context.attempt(edit, max_tokens=CERTAIN_TOKENS)
             stop = [] if far is None or far.complete else left[far.count :][:1]
             if far is not None and other in OPENING and CLOSING & {*stop}:
-                outside = "" if context.opened is None else context.text[slice(*context.opened)]
-                before = [outside, *(item for item in context.done if item.at < token.at)]
+                before = [context.bracket, *(item for item in context.done if item.at < token.at)]
                 after = context.lexer.tokens(context.text, token.end, start)
                 opened = _open_brackets([*before, other, *after, *left[: far.count]])
                 wider = stop[0] in [CLOSER[mark] for mark in opened]
                 if wider or len(opened) > len(_open_brackets(before)):
                     continue  # the new bracket, or one around it, is never closed
-            message = f"expected `{other}`, found `{token}`"
-            title = f"write `{other}` instead"
+            message, title = f"expected `{other}`, found `{token}`", f"write `{other}` instead"
             yield Diagnosis("wrong-mark", message, token.span, (edit,), title)
             return
 
@@ -96,8 +94,7 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a list or block in brackets of the wrong kind, such as `g [float x] => (y) {…}`."""
     if context.next_statement is not None and "node" in context.rules:
         return  # the bracket may belong to the label of the next node
-    index = innermost_bracket(context.done)
-    for opener in (context.token, None if index is None else context.done[index]):
+    for opener in (context.token, context.innermost):
         if opener is None or opener not in OPENING:
             continue
         tokens = bracketed(context, opener)
@@ -116,36 +113,32 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             if (left == "(" and "=" in tokens) or not context.accepts(edits, min_tokens):
                 continue
             message = f"expected `{left}…{right}`, found `{opener}…{CLOSER[opener]}`"
-            others = (Label(tokens[-1].span, "the closing bracket"),)
-            title = f"write `{left}…{right}`"
-            yield Diagnosis(
-                "wrong-mark", message, opener.span, tuple(edits), title, other_labels=others
-            )
+            labels = (Label(tokens[-1].span, "the closing bracket"),)
+            result = rewritten("wrong-mark", message, opener.span, f"{left}…{right}")
+            yield replace_fields(result, edits=tuple(edits), other_labels=labels)
             return
 
 
 def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph or function without a name or without `=> (…)`."""
-    token = context.token
+    token, before = context.token, context.last
     if token is None or "node" in context.rules:
         return
     expected = context.expected()
-    before = context.done[-1] if context.done else None
     if token == "(" and "WORD" in expected and (before is None or before == ">"):
         if context.is_certain([replace(token, "<")]):
             return  # the brackets of the header are wrong
-        message = "the name of the graph or function is missing"
+        message, title = "the name of the graph or function is missing", "name it, such as `g`"
         edits = (insert(context.at, "g "),)
-        title = "name it, such as `g`"
         yield Diagnosis("syntax-error", message, token.span, edits, title, min_tokens=6)
     after_inputs = "_ARROW" in expected and context.text[context.previous_end - 1] == ")"
     if token in {"{", "<"} and (before == "=>" or after_inputs):
         if before == "=>" and context.is_certain([replace(token, "(")]):
             return  # the brackets of the outputs are wrong
         message = "the outputs of the graph or function are missing"
-        edits = (insert(context.at, "() " if before == "=>" else "=> () "),)
+        edit = insert(context.at, "() " if before == "=>" else "=> () ")
         help = "write `=> (float[N] y)` after the inputs, with names and types as needed"
-        yield Diagnosis("syntax-error", message, token.span, edits, help=help)
+        yield advice("syntax-error", message, token.span, help, edit)
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -180,8 +173,8 @@ def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose initializers among outputs: `) <` is missing before `float[2] w = [1, 2], >`."""
     if context.token != ">" or not {"value_info", "graph", "function"} & context.rules:
         return
-    index, opened = innermost_bracket(context.done), context.opened
-    bracket = opened if index is None else context.done[index].span
+    innermost = context.innermost
+    bracket = context.opened if innermost is None else innermost.span
     if bracket is None or context.text[slice(*bracket)] != "(":
         return
     end = min(context.at, bracket.start + MAX_HEADER_LENGTH)
@@ -206,29 +199,26 @@ def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `}` among nodes, or after a nested graph."""
-    if context.opened is not None:
-        if context.token == "}" and context.done[-1:] == ["}"] and "attribute" in context.rules:
-            message, edits = "unexpected `}`: the graph has ended", (replace(context.token, ""),)
-            span = context.token.span
-            yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
-        return
-    yield from _indented_brace(context)
+    if context.opened is None:
+        yield from _indented_brace(context)
+    elif context.token == context.last == "}" and "attribute" in context.rules:
+        message, span = "unexpected `}`: the graph has ended", Span(context.at, context.at + 1)
+        yield removed("syntax-error", message, span, "remove it", min_tokens=2)
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `}` in a line that is indented like the nodes, or at the end of a node."""
-    text, first = context.text, context.done[0] if context.done else context.token
+    text, first = context.text, context.first
     if first is None or first == "<" or "function" not in context.rules:
         return
     end = context.until(first.at).previous_end
-    removed: tuple[Edit, ...] = ()
+    extra: tuple[Edit, ...] = ()
     if first in {",", ";", ")", "]"} and first.at == end:  # as in `},`
-        removed, following = (replace(first, ""),), context.lexer.token(text, first.end)
+        extra, following = (replace(first, ""),), context.lexer.token(text, first.end)
         if following is None:
             return
         first = following
-    line = text[line_start(text, end) : end]
-    indent = indentation(text, end - 1)
+    line, indent = text[line_start(text, end) : end], indentation(text, end - 1)
     if not line.endswith("}") or not (indent or line != "}") or not begins_line(text, first.at):
         return
     joined = first != "}" and not (indent and indent == indentation(text, first.at))
@@ -236,11 +226,11 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
     if first == "}":
-        edits = (*removed, replace(first, ""))
+        edits = (*extra, replace(first, ""))
         yield Diagnosis("syntax-error", message, span, edits, "remove one `}`", min_tokens=0)
         return
-    edits = (*removed, insert(first.at, "g () => () { "))
-    yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
+    edits = (*extra, insert(first.at, "g () => () { "))
+    yield advice("syntax-error", message, span, "remove it", *edits, min_tokens=2)
 
 
 def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -248,9 +238,8 @@ def function_keyword(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _FUNCTION_KEYWORD.match(context.text, context.line_start, context.line_limit)
     if match is None or context.at > match.end():
         return
-    word, span = match[1], Span(*match.span(1))
-    message = f"`{word}` does not belong here"
-    title = f"remove `{word}`"
+    span, message = Span(*match.span(1)), f"`{match[1]}` does not belong here"
+    title = f"remove `{match[1]}`"
     help = "begin with the name: `NAME (INPUTS) => (OUTPUTS) {`"
     yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), title, help=help)
     yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
@@ -274,9 +263,8 @@ def domain_of_function(context: ErrorContext) -> Iterator[Diagnosis]:
         span, message = Span(*name.span()), f"`{name[0]}` needs quotes to be a name"
         yield Diagnosis("unquoted-name", message, span, (Edit(span, f'"{name[0]}"'),), "quote it")
     if match is not None:
-        span = Span(*match.span())
         message = "a function's name cannot contain its domain: write `domain: …` in the header"
-        yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), f"remove `{match[0]}`")
+        yield removed("syntax-error", message, Span(*match.span()), f"remove `{match[0]}`")
 
 
 def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -289,10 +277,8 @@ def marks_in_name(context: ErrorContext) -> Iterator[Diagnosis]:
     if done[-1].at < context.line_start or done[-2:-1] not in ([], [">"], [")"]):
         return
     if token == ":":
-        message, edits = "unexpected `:` after the name of a graph", (replace(token, ""),)
-        yield Diagnosis(
-            "wrong-mark", message, token.span, edits, "remove `:`", safe=True, min_tokens=4
-        )
+        message, title = "unexpected `:` after the name of a graph", "remove `:`"
+        yield removed("wrong-mark", message, token.span, title, safe=True, min_tokens=4)
     elif context.name(token) == "WORD" and token != done[-1]:
         span = Span(done[-1].at, token.end)
         written = context.text[slice(*span)]
@@ -341,8 +327,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
             return  # as in `float[2]] x`
         message = f"the `{mark}` of this list is missing"
         # In `x = -3]`, the `-` may be a typo for the `[`.
-        opened = innermost_bracket(context.done)
-        inside_list = opened is not None and context.done[opened] == "["
+        inside_list = context.innermost == "["
         # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
         # In `x = string[1] "a"]`, the `[` belongs before the string.
@@ -351,13 +336,5 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         plain = context.text[offset] != "-" and not (inside_list or single or named)
         safe = plain and token != "]" and not uncertain  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
-        yield Diagnosis(
-            "missing-bracket",
-            message,
-            span,
-            (edit,),
-            title,
-            safe=safe,
-            min_tokens=size + 1,
-            replaces_errors=True,
-        )
+        result = Diagnosis("missing-bracket", message, span, (edit,), title, safe=safe)
+        yield replace_fields(result, min_tokens=size + 1, replaces_errors=True)

@@ -8,28 +8,24 @@ import string
 from collections.abc import Iterator
 from itertools import pairwise
 
-from onnxtext.diagnostics import Edit, Label
+from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
-from onnxtext.syntax.actions.headers import (
-    FUNCTION_KEYS,
-    MODEL_KEYS,
-)
+from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.actions.sections import TRAINING_KEYS
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, unclosed
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     insert,
     removal,
     replace,
-    rewritten,
 )
 
 _MAX_HEADER_LENGTH = 4000
@@ -53,10 +49,10 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     token = context.token
     marked = context.text.startswith(CONFLICT_MARKERS, context.line_start)
     if token == ">" and "header_entry" in context.rules and not context.done and not marked:
-        message = "the header is empty"
         help = "remove the header, or write an entry in it, such as `opset_import: [21]`"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
-        yield Diagnosis("syntax-error", message, span, (insert(context.at, "x: 0"),), help=help)
+        edit = insert(context.at, "x: 0")
+        yield advice("syntax-error", "the header is empty", span, help, edit)
         return
     if token is None or token not in OPENING or "node" in context.rules:
         return
@@ -72,22 +68,22 @@ def headers(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(context.at, tokens[end].end)
     if token == "<":
-        message = "there is already a header"
-        help = "join all entries in one `<…>`"
+        message, help = "there is already a header", "join all entries in one `<…>`"
         first = context.lexer.token(context.text, 0)
         if first is not None and first.at == token.at:
             message, help = "this text cannot have a header", "remove it"
         elif first not in ("<", token):
-            message = "the header of the model belongs before the graph"
-            help = "move it to the beginning of the text"
-        removed = (Edit(span, ""),)
-        yield Diagnosis("misplaced-section", message, token.span, removed, help=help)
+            message, help = _BEFORE_GRAPH
+        yield advice("misplaced-section", message, token.span, help, Edit(span, ""))
     elif not context.done and before not in CLOSING:
         edits = (replace(tokens[0], "<"), replace(tokens[end], ">"))
         message = "a header must be in `<…>`"
         yield Diagnosis("wrong-mark", message, span, edits, "write `<…>`", safe=True)
 
 
+_BEFORE_GRAPH = (
+    "the header of the model belongs before the graph", "move it to the beginning of the text",
+)  # fmt: skip
 _HEADER = re.compile(
     rf"(?P<open><)?(?(open)\s*|^[ \t]*)(?:{'|'.join(sorted(_KEYS))})\s*:|^[ \t]*(?P<close>>)", re.M
 )
@@ -99,9 +95,8 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     The `<` of such a header is missing, or follows the first entry.
     """
     text, start = context.text, context.region.start
-    if not {"model", "functions", "function"} & context.rules:
-        return
-    if text.startswith(CONFLICT_MARKERS, start):
+    rules = {"model", "functions", "function"} & context.rules
+    if not rules or text.startswith(CONFLICT_MARKERS, start):
         return
     match = _HEADER.search(text, start, start + _MAX_TEXT_BEFORE)
     if match is None or not (other := text[start : match.start()].rstrip()):
@@ -109,21 +104,21 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = context.lexer.tokens(text, start, match.start())
     if {"{", "}", "=>"} & {*tokens}:
         return
-    span, code = Span(start, start + len(other)), "syntax-error"
+    span = Span(start, start + len(other))
     if match["open"] and tokens[1:2] == [":"] and tokens[0] in _KEYS:
         message = "expected `<` before the first entry of the header"
         edits: tuple[Edit, ...] = (insert(start, "<"), Edit(Span(*match.span("open")), ""))
         yield Diagnosis("wrong-mark", message, tokens[0].span, edits, "move the `<`", min_tokens=4)
     elif match["open"]:
-        message = "unexpected text before the header"
         edits = (Edit(Span(start, match.start()), ""),)
-        yield Diagnosis(code, message, span, edits, "remove it", min_tokens=4)
+        message, title = "unexpected text before the header", "remove it"
+        yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=4)
     elif "model" in context.rules and not {"(", "<"} & {*tokens}:
         message, help = "the beginning of the header is missing", "write `<` and a whole entry here"
         if match["close"]:
             span = Span(start, match.end())
-        edits = (Edit(span, "" if match["close"] else "<"),)
-        yield Diagnosis(code, message, span, edits, help=help, min_tokens=4)
+        edit = Edit(span, "" if match["close"] else "<")
+        yield advice("syntax-error", message, span, help, edit, min_tokens=4)
 
 
 def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -134,19 +129,11 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
     first = context.done[0] if context.done else token
     decorated = context.name(token) == "DECORATOR" and begins_line(context.text, token.at)
     named = token in {"(", "<"} and len(context.done) == 1 and first not in _KEYS
-    if context.text[slice(*opened)] == "<" and (decorated or named):
+    if context.bracket == "<" and (decorated or named):
         start = token.at if decorated else first.at
         end = len(context.text[:start].rstrip())
-        others = (Label(opened, "this bracket is never closed"),)
-        yield Diagnosis(
-            "unclosed-bracket",
-            "expected `>` after the entries of the header",
-            Span(end - 1, end),
-            (insert(start, ">\n"),),
-            "add `>`",
-            other_labels=others,
-            min_tokens=4,
-        )
+        message, edit = "expected `>` after the entries of the header", insert(start, ">\n")
+        yield unclosed(message, Span(end - 1, end), edit, "add `>`", opened)
 
 
 def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -166,7 +153,7 @@ _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=
 
 def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose wrong characters in or before a key: `opset-import: [21]`, `new ir_version: 10`."""
-    first, rules = context.done[0] if context.done else context.token, context.rules
+    first, rules = context.first, context.rules
     match = None if first is None else _WRITTEN_KEY.match(context.text, first.at)
     keys = _KEYS if "header_entry" in rules else TRAINING_KEYS if "training_item" in rules else ()
     if match is None or not keys:
@@ -175,8 +162,8 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
     before = words.rstrip("_" + string.ascii_letters).rstrip()
     if before and words[len(before) :].lstrip() in keys:
         span = Span(match.start(), match.start() + len(before))
-        message, removed = f"`{before}` does not belong here", (removal(context.text, span),)
-        yield Diagnosis("syntax-error", message, span, removed, "remove it", min_tokens=2)
+        message, edits = f"`{before}` does not belong here", (removal(context.text, span),)
+        yield Diagnosis("syntax-error", message, span, edits, "remove it", min_tokens=2)
     joined = re.sub(r"\s+", "", words)
     respelled = words.replace("-", "_").replace(" ", "_")
     key = next((key for key in (respelled, joined) if key in keys), nearest_name(joined, keys))
@@ -184,8 +171,7 @@ def odd_key(context: ErrorContext) -> Iterator[Diagnosis]:
         key = max((key for key in sorted(keys) if _has_letters(joined, key)), key=len, default=None)
     if key is not None and [*words.split(), ""][0] not in keys:
         message, span = f"`{' '.join(words.split())}` is not a key", Span(*match.span("words"))
-        safe = key == respelled
-        written = key if match["mark"] in ":=" else f"{key}:"
+        safe, written = key == respelled, key if match["mark"] in ":=" else f"{key}:"
         yield rewritten("wrong-mark", message, span, written, safe=safe, min_tokens=2)
 
 
@@ -242,7 +228,7 @@ def _entries(tokens: list[Token]) -> tuple[list[Edit], int, int]:
 
 def entries(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose entries with quoted keys, as in JSON, and several entries with `=` or `;`."""
-    first = context.done[0] if context.done else context.token
+    first = context.first
     if first is None or "header_entry" not in context.rules:
         return
     quoted = first[0] == '"'
@@ -278,8 +264,8 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if last == ">":
         message, help = f"the header ends before `{done[0]}`", "move this entry before the `>`"
         after = tokens[index].at if tokens[index:] else len(context.text)
-        removed = (Edit(Span(done[0].at, after), ""),)
-        yield Diagnosis("misplaced-section", message, done[0].span, removed, help=help)
+        edit = Edit(Span(done[0].at, after), "")
+        yield advice("misplaced-section", message, done[0].span, help, edit)
         return
     edits.insert(0, insert(done[0].at, "<"))
     if tokens[index : index + 1] != [">"]:
@@ -291,21 +277,16 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
 def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a header after the graph, such as `<ir_version: 10>`."""
     done = context.done
-    if done[:1] != ["<"] or "ir_version" not in done:
-        return
-    if not context.text[: done[0].at].rstrip().endswith("}"):
+    is_header = done[:1] == ["<"] and "ir_version" in done
+    if not is_header or not context.text[: done[0].at].rstrip().endswith("}"):
         return
     end = closing_index(done)
     skip_to = len(context.text) + 1
     if end is not None and context.text.find("\n", done[end].end, context.at) >= 0:
         skip_to = context.text.find("\n", done[end].end) + 1
-    yield Diagnosis(
-        "misplaced-section",
-        "the header of the model belongs before the graph",
-        Span(done[0].at, done[-1 if end is None else end].end),
-        help="move it to the beginning of the text",
-        skip_to=skip_to,
-    )
+    span = Span(done[0].at, done[-1 if end is None else end].end)
+    message, help = _BEFORE_GRAPH
+    yield Diagnosis("misplaced-section", message, span, help=help, skip_to=skip_to)
 
 
 def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -314,7 +295,7 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token != ":" or len(done) != 1 or done[0] not in _KEYS or opened is None:
         return
     start = done[0].at
-    if context.text[slice(*opened)] != "[" or not begins_line(context.text, start):
+    if context.bracket != "[" or not begins_line(context.text, start):
         return
     line = context.text[context.text.rfind("\n", 0, start) : start]
     message = "this bracket is never closed"

@@ -11,7 +11,8 @@ from onnxtext.source import Span
 from onnxtext.syntax.actions.headers import INTEGER_KEYS, STRING_KEYS
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.constructs.token_errors import SMART_QUOTES
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, replace, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, replace
 
 _MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""

@@ -11,7 +11,8 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext, insert, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, insert
 
 _TYPES = frozenset(("TYPE", "PRIM"))
 

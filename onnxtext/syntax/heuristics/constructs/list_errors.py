@@ -12,15 +12,14 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import COMMENT, LINE_STRING, Span, line_start
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
     innermost_bracket,
     insert,
-    rewritten,
 )
 from onnxtext.tensor.errors import LiteralError
 

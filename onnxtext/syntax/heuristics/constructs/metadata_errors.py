@@ -11,14 +11,8 @@ from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    begins_line,
-    line_end,
-    replace,
-    rewritten,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end, replace
 
 _NEXT_LINE = 20
 """Maximum number of characters between the name of a section and a `{` on the next line."""

@@ -13,21 +13,16 @@ from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
-from onnxtext.syntax.heuristics.constructs.node_errors import (
-    NAMES,
-    closing_index,
-    in_attributes,
-)
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
     ErrorContext,
     indentation,
     innermost_bracket,
     insert,
     replace,
-    rewritten,
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
 

@@ -12,11 +12,11 @@ from onnxtext.source import Span, line_start
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     MAX_LINES,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,

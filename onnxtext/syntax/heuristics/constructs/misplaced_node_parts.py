@@ -9,13 +9,8 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, inputs_bracket
-from onnxtext.syntax.heuristics.error_context import (
-    CLOSER,
-    Diagnosis,
-    ErrorContext,
-    begins_line,
-    insert,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.error_context import CLOSER, ErrorContext, begins_line, insert
 from onnxtext.syntax.heuristics.expected import found_words
 
 _IN_BRACKETS = re.compile(

@@ -11,15 +11,14 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
-    Diagnosis,
     ErrorContext,
     innermost_bracket,
     insert,
     replace,
-    rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
 

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
     innermost_bracket,
     insert,
     replace,
-    rewritten,
 )
 
 _MAX_BLOCK = 4000

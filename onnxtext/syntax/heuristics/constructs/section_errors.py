@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace as replace_fields
 from itertools import pairwise
 from math import inf
 
-from onnxtext.diagnostics import Edit, Label
+from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS
@@ -18,14 +19,13 @@ from onnxtext.syntax.actions.sections import ENCODING_KEYS, TRAINING_KEYS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, unopened_bracket
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, unclosed
 from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
     insert,
     line_end,
-    rewritten,
 )
 
 SECTION_TERMINALS = frozenset(word.upper() for word in SECTIONS)
@@ -44,14 +44,12 @@ _KEY_END = 100
 
 def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a section or function among nodes: misplaced, or after a graph without its `}`."""
-    done, text = context.done, context.text
-    first = done[0] if done else context.token
+    done, text, first = context.done, context.text, context.first
     if first is None or "node" not in context.rules or not begins_line(text, first.at):
         return
     is_section = first in SECTIONS and context.token == "{" and len(done) <= 2
-    is_function = (first == "<" and _is_header(context, first.at)) or (
-        bool(done) and _HEAD.match(text, first.at, line_end(text, first.at)) is not None
-    )
+    head = _HEAD.match(text, first.at, line_end(text, first.at)) if done else None
+    is_function = head is not None or (first == "<" and _is_header(context, first.at))
     if not is_section and not is_function:
         return
     yield from _inside_graph(context, first.span, "section" if is_section else "function")
@@ -100,21 +98,14 @@ def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     name = done[0]
     named = name == "configuration" and context.ahead[:1] == ["{"]
-    if not (context.token == "{" or named) or context.text[slice(*opened)] != "{":
+    if not (context.token == "{" or named) or context.bracket != "{":
         return
     if indentation(context.text, name.at) > indentation(context.text, opened.start):
         return
     message = f"expected `}}` before the section `{name}`"
-    others = (Label(opened, "this bracket is never closed"),)
     for count in range(1, _MAX_OPEN + 1):
-        yield Diagnosis(
-            "unclosed-bracket",
-            message,
-            name.span,
-            (insert(name.at, "}\n" * count + "\n"),),
-            f"add `{'}' * count}`",
-            other_labels=others,
-        )
+        edit, title = insert(name.at, "}\n" * count + "\n"), f"add `{'}' * count}`"
+        yield unclosed(message, name.span, edit, title, opened, min_tokens=1)
 
 
 _HEAD_OF_SECTION = re.compile(r"(?P<words>[^\s(){}<>\[\]\"#:=][^(){}<>\[\]\"#:=\n]*?)[ \t]*\{")
@@ -140,14 +131,9 @@ def unknown_section(context: ErrorContext) -> Iterator[Diagnosis]:
     words = "".join(match["words"].split())
     meant = words if words in SECTIONS else nearest_name(words, SECTIONS)
     if meant is not None and first not in SECTIONS:
-        message = f"`{match['words']}` is unknown here"
-        span = Span(*match.span("words"))
+        message, span = f"`{match['words']}` is unknown here", Span(*match.span("words"))
         yield rewritten("misspelt-keyword", message, span, meant, min_tokens=2)
-    if (
-        context.name(context.token) == "WORD"
-        and first is context.token
-        and context.ahead[:1] == ["{"]
-    ):
+    if context.name(first) == "WORD" and first is context.token and context.ahead[:1] == ["{"]:
         yield no_section(first, end_of_block(context))
 
 
@@ -161,11 +147,13 @@ def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis
     if name is None:
         return
     if name == "metadata" and "\nmetadata" in context.text[: first.at] and not brace:
-        edits, skip_to = (insert(first.at, f"{name} {{ "),), len(context.text) + 1
         message = f"unexpected `}}`: it closes the section before `{first} …`"
-        span = Span(end - 1, end)
-        yield Diagnosis("syntax-error", message, span, edits, help="remove it", min_tokens=2)
-        yield Diagnosis("syntax-error", message, span, help="remove it", skip_to=skip_to)
+        edit = insert(first.at, f"{name} {{ ")
+        result = advice(
+            "syntax-error", message, Span(end - 1, end), "remove it", edit, min_tokens=2
+        )
+        yield result
+        yield replace_fields(result, edits=(), skip_to=len(context.text) + 1)
         return
     edits = (insert(first.at, f"{name} " if brace else f"{name} {{\n"),)
     message = f"the `{name.partition(' ')[0]} {{` of this section is missing"
@@ -222,13 +210,9 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(done[0].end, ":"),)
         message = f"expected `:` after the key `{done[0]}`"
         # If more text follows on the line, the line is probably in a string of several lines.
-        alone = (
-            context.token is None or context.token == "}" or begins_line(context.text, context.at)
-        )
-        safe = alone
-        yield Diagnosis(
-            "syntax-error", message, done[1].span, edits, "add `:`", safe=safe, min_tokens=0
-        )
+        safe = context.token in {None, "}"} or begins_line(context.text, context.at)
+        result = Diagnosis("syntax-error", message, done[1].span, edits, "add `:`", safe=safe)
+        yield replace_fields(result, min_tokens=0)
 
 
 def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -238,12 +222,10 @@ def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
     tokens = context.lexer.tokens(context.text, context.line_start, context.at)
     before = context.text[: context.line_start].rstrip()
     if len(tokens) == 1 and before.endswith(":"):
-        span = Span(len(before) - 1, tokens[0].end)
-        edits = (insert(context.at, tokens[0]),)
+        span, edit = Span(len(before) - 1, tokens[0].end), insert(context.at, tokens[0])
         message, help = "incomplete statement: expected a string after `:`", "complete or remove it"
-        yield Diagnosis(
-            "incomplete-statement", message, span, edits, help=help, replaces_errors=True
-        )
+        result = advice("incomplete-statement", message, span, help, edit)
+        yield replace_fields(result, replaces_errors=True)
 
 
 def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -253,9 +235,8 @@ def unnamed_configuration(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.text[: done[0].at].rstrip().endswith("}"):
         message = "the name of the configuration is missing"
-        edits = (insert(context.at, '"" '),)
         help = 'write it before the `{`, such as `configuration "2gpu" {`'
-        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help)
+        yield advice("syntax-error", message, done[0].span, help, insert(context.at, '"" '))
 
 
 def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -324,7 +305,7 @@ def missing_first_line(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     message = "the first line of the graph or function is missing"
     help = f"write `{head}` before this line"
-    yield Diagnosis("syntax-error", message, first.span, (edit,), help=help)
+    yield advice("syntax-error", message, first.span, help, edit)
 
 
 def _is_signature(tokens: list[Token]) -> bool:

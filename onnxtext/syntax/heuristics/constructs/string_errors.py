@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 from itertools import islice
 
 from onnxtext.diagnostics import Edit
@@ -14,15 +15,14 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import BAD_KIND
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING, typographic_quote_message
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
     insert,
     line_end,
     replace,
-    rewritten,
 )
 
 _FARTHEST = 4000
@@ -60,8 +60,7 @@ def bare_string(context: ErrorContext) -> Iterator[Diagnosis]:
         typed and before[0] != ":" and not typed.startswith("string")
     ):
         message, help = f"`{value}` is not a number", "write a number, such as 10"
-        edits = (replace(value, "0"),)
-        yield Diagnosis("syntax-error", message, value.span, edits, help=help, min_tokens=2)
+        yield advice("syntax-error", message, value.span, help, replace(value, "0"), min_tokens=2)
     else:
         message = f"`{value}` needs quotes to be a string"
         edits = (replace(value, f'"{value}"'),)
@@ -134,9 +133,8 @@ def unclosed_string(context: ErrorContext) -> Iterator[Diagnosis]:
         if odd and (last := _several_lines(context, quotes[-1])) is not None:
             end = line_end(text, last)
         elif odd:
-            yield from _unclosed_quotes(
-                context, quotes, end - text.endswith("\r", start, end), end + 1
-            )
+            before = end - text.endswith("\r", start, end)
+            yield from _unclosed_quotes(context, quotes, before, end + 1)
             return
         start = end + 1
 
@@ -172,8 +170,8 @@ def _unclosed_quotes(
         span = Span(*stray.span(stray.lastgroup or 0))
         value = stray[0].strip('[,{(= \t"')
         number = f"`{value}`" if value.strip("-").isalpha() else "a number"
-        beside, edits = f'unexpected `"` beside {number}', (Edit(span, ""),)
-        yield Diagnosis("unclosed-string", beside, span, edits, "remove it", min_tokens=4)
+        beside = f'unexpected `"` beside {number}'
+        yield removed("unclosed-string", beside, span, "remove it", min_tokens=4)
     tries = 0
     for quote in quotes[::2]:
         word = _WORD.search(context.text, line_start(context.text, quote), quote)
@@ -185,33 +183,24 @@ def _unclosed_quotes(
         other = _OTHER_QUOTE.search(line)
         if other is not None and '"' not in line[1 : other.start()]:
             span = Span(quote + other.start(), quote + other.end())
-            edits = (Edit(span, '"'),)
             code, problem = "single-quotes", "a string must be in double quotes"
             if other[0] != "'":
                 code, problem = "smart-quotes", typographic_quote_message(other[0])
-            yield Diagnosis(code, problem, span, edits, 'write `"`')
+            yield rewritten(code, problem, span, '"')
         for match in _END_OF_STRING.finditer(line, 1):
             tries += 1
             if tries > _MAX_TRIES or '"' in line[1 : match.start()]:
                 break
-            edits = (insert(quote + match.start(), '"'),)
             span = Span(quote, quote + match.start())
+            edits = (insert(span.end, '"'),)
             yield Diagnosis("unclosed-string", message, span, edits, 'add a `"`', min_tokens=4)
     if not context.text[quotes[-1] + 1 : end].strip():
-        span = Span(quotes[-1], quotes[-1] + 1)
-        edits = (Edit(span, ""),)
-        last = 'unexpected `"` at the end of the line'
-        yield Diagnosis("unclosed-string", last, span, edits, "remove it", min_tokens=4)
+        span, last = Span(quotes[-1], quotes[-1] + 1), 'unexpected `"` at the end of the line'
+        yield removed("unclosed-string", last, span, "remove it", min_tokens=4)
     smart = _SMART.search(context.text, quotes[-1], end)
     if smart is not None:
-        span = Span(*smart.span())
-        yield Diagnosis(
-            "smart-quotes",
-            typographic_quote_message(smart[0]),
-            span,
-            help='write `"`',
-            skip_to=skip_to,
-        )
+        span, problem = Span(*smart.span()), typographic_quote_message(smart[0])
+        yield Diagnosis("smart-quotes", problem, span, help='write `"`', skip_to=skip_to)
     span = Span(quotes[-1], end)
     yield Diagnosis("unclosed-string", message, span, help='add a `"`', skip_to=skip_to)
 
@@ -231,9 +220,8 @@ def string_tensor(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (replace(opener, "{"), replace(tokens[close], "}"))
         span = Span(opener.at, tokens[close].end)
         message = "the elements of a string tensor must be in braces"
-        yield Diagnosis(
-            "string-tensor-brackets", message, span, edits, "write `{…}`", safe=True, min_tokens=4
-        )
+        result = rewritten("string-tensor-brackets", message, span, "{…}", safe=True, min_tokens=4)
+        yield replace_fields(result, edits=edits)
 
 
 def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -243,24 +231,21 @@ def lone_string(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if len(context.done) > 1 and context.done[1].at < (context.next_statement or 0):
         return
-    string = tokens[0]
-    span = string.span
+    string, span = tokens[0], tokens[0].span
     message = "a string cannot be a statement"
     help = 'write a comment, `# …`, or `@doc("…")` before the item it describes'
+    quotes = Span(string.at, string.at + 3)
+    result = Diagnosis("lone-string", message, quotes, replaces_errors=True)
     if _STATEMENT.search(string):  # the quotes are stray: keep the statements between them
-        quotes, title = Span(string.at, string.at + 3), "remove the quotes"
+        title = "remove the quotes"
         opening, closing = Edit(quotes, ""), Edit(Span(span.end - 3, span.end), "")
         for edits in ((opening,), (opening, closing)):
-            yield Diagnosis(
-                "lone-string", message, quotes, edits, title, min_tokens=4, replaces_errors=True
-            )
-        yield Diagnosis(
-            "lone-string", message, quotes, (Edit(span, ""),), help=help, replaces_errors=True
-        )
+            yield replace_fields(result, edits=edits, title=title, min_tokens=4)
+        yield replace_fields(result, edits=(Edit(span, ""),), help=help)
         return
     edit = Edit(span, _comment(context.text, string))
     title = "write a comment" if edit.text else "remove it" if not string.strip('" \t\r\n') else ""
-    yield Diagnosis("lone-string", message, span, (edit,), title, help=help, replaces_errors=True)
+    yield replace_fields(result, span=span, edits=(edit,), title=title, help=help)
 
 
 _STATEMENT = re.compile(r"^[^\n#]*(?:[\w\"\])][ \t]*=|=>|[{}][ \t\r]*$)", re.MULTILINE)
@@ -273,10 +258,8 @@ def _comment(text: str, string: Token) -> str:
     Return "" if the string is blank, or if other text is on its lines.
     """
     words = string.strip('" \t\r\n')
-    alone = (
-        begins_line(text, string.at) and not text[string.end : line_end(text, string.end)].strip()
-    )
-    if not alone or not words:
+    after = text[string.end : line_end(text, string.end)].strip()
+    if not words or after or not begins_line(text, string.at):
         return ""
     indent = " " * indentation(text, string.at)
     return f"\n{indent}".join([f"# {line.strip()}".rstrip() for line in words.split("\n")])

@@ -13,13 +13,12 @@ from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     OPENING,
-    Diagnosis,
     ErrorContext,
     innermost_bracket,
     replace,
-    rewritten,
 )
 from onnxtext.tensor.float_formats import FORMATS
 from onnxtext.tensor.number_spellings import OTHER_NUMBER, other_spelling, whole_number

@@ -12,12 +12,8 @@ from onnxtext.syntax.actions.headers import INTEGER_KEYS
 from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    indentation,
-    rewritten,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, indentation
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
 _ODD_NAME = re.compile(r"\w[^\w;]|[^\w;]\w")

@@ -18,15 +18,13 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     unopened_bracket,
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING, load_keywords
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement, rewritten
 from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
     ErrorContext,
     begins_line,
-    incomplete_statement,
     indentation,
     innermost_bracket,
     insert,
-    rewritten,
 )
 from onnxtext.syntax.heuristics.expected import found_words
 

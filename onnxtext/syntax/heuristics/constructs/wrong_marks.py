@@ -10,14 +10,8 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_value_errors import ATTRIBUTE_TYPES
-from onnxtext.syntax.heuristics.error_context import (
-    CLOSING,
-    Diagnosis,
-    ErrorContext,
-    begins_line,
-    replace,
-    rewritten,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.error_context import CLOSING, ErrorContext, begins_line, replace
 
 _FOREIGN_MARKS = (
     ("->", "=>"), ("->", "="), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),

@@ -9,13 +9,8 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index, in_attributes
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    begins_line,
-    indentation,
-    rewritten,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, indentation
 
 _FORMATS = (
     (

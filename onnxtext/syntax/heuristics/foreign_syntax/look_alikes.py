@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import COMMENT, STRING, Span
-from onnxtext.syntax.heuristics.error_context import Diagnosis, ErrorContext
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.error_context import ErrorContext
 
 _BLANKS = dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000", " ") | {
     chr(code): " " for code in range(0x2000, 0x200B)

@@ -18,17 +18,16 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     unopened_bracket,
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
-    Diagnosis,
     ErrorContext,
     begins_line,
     indentation,
     insert,
     line_end,
     replace,
-    rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
 

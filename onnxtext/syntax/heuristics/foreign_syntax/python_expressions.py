@@ -11,14 +11,13 @@ from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
     ErrorContext,
     begins_line,
     innermost_bracket,
     insert,
     replace,
-    rewritten,
 )
 from onnxtext.tensor.element_types import ELEMENTS
 

@@ -9,12 +9,8 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
-from onnxtext.syntax.heuristics.error_context import (
-    Diagnosis,
-    ErrorContext,
-    innermost_bracket,
-    line_end,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bracket, line_end
 
 _MAX_LINE = 300
 """Maximum number of characters of a line to inspect."""
