@@ -57,8 +57,7 @@ def _after_outputs(context: ErrorContext, head: list[Token]) -> Iterator[Diagnos
         return
     span = Span(context.at, head[index + 2].end)
     label = context.text[slice(*span)]
-    removed = Span(context.previous_end, span.end)
-    edits = (insert(head[0].at, f"{label} "), Edit(removed, ""))
+    edits = (insert(head[0].at, f"{label} "), Edit(Span(context.previous_end, span.end), ""))
     message = "the label of a node belongs before its outputs"
     title = "move the label before the outputs"
     yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
@@ -79,9 +78,8 @@ def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
     span = Span(head[0].at, head[end].end)
     if not _is_name(context, inside) or brackets == ["[", "]"]:
         return
-    label = f"[{inside[0]}]"
     message = "the label of a node must be in one pair of brackets"
-    yield rewritten("syntax-error", message, span, label, min_tokens=2)
+    yield rewritten("syntax-error", message, span, f"[{inside[0]}]", min_tokens=2)
 
 
 _LABEL = re.compile(

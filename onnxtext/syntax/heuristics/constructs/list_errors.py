@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 from itertools import pairwise
 from math import inf
 
@@ -12,7 +13,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import COMMENT, LINE_STRING, Span, line_start
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     ErrorContext,
@@ -46,9 +47,9 @@ def thousands_separators(context: ErrorContext) -> Iterator[Diagnosis]:
         yield rewritten("number-separator", message, span, written)
         # The number may begin before the context. Then remove only the rest of it.
         comma = context.done[0] if context.done[:1] == [","] else None
-        edits = () if comma is None else (Edit(Span(comma.at, span.end), ""),)
-        help, cost = f"write `{written}`", 0 if edits else inf
-        yield Diagnosis("number-separator", message, span, edits, help=help, edit_cost=cost)
+        edits = [] if comma is None else [Edit(Span(comma.at, span.end), "")]
+        result = advice("number-separator", message, span, f"write `{written}`", *edits)
+        yield replace_fields(result, edit_cost=0 if edits else inf)
 
 
 def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -68,9 +69,8 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     decimal = _DECIMAL_COMMA.fullmatch(context.text, *span)
     if decimal is not None:
         help = f"write `[{decimal[0]}]`, or `{decimal[0].replace(',', '.')}` for a fraction"
-    yield Diagnosis(
-        "missing-bracket", message, span, edits, "write `[…]`", help=help, safe=decimal is None
-    )
+    result = rewritten("missing-bracket", message, span, "[…]", safe=decimal is None)
+    yield replace_fields(result, edits=edits, help=help)
 
 
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -98,15 +98,8 @@ def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token == ";" and (context.ahead[:1] in (["]"], ["}"]) or context.done[-1] in "[{"):
         return  # the `;` separates nothing
     if edits and context.token == ";":
-        yield Diagnosis(
-            "semicolon",
-            "expected `,`, found `;`",
-            span,
-            edits,
-            "write `,`",
-            safe=True,
-            min_tokens=3,
-        )
+        message, title = "expected `,`, found `;`", "write `,`"
+        yield Diagnosis("semicolon", message, span, edits, title, safe=True, min_tokens=3)
     elif edits:
         message, title = "expected `,` between two elements", "add `,`"
         end = edits[0].span.start
@@ -185,11 +178,9 @@ def empty_pair(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         message, title = f"unexpected `{bracket}`: the list follows", f"remove `{bracket}`"
         if span.start >= context.region.start:
-            yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), title, min_tokens=2)
+            yield removed("syntax-error", message, span, title, min_tokens=2)
         elif bracket == ")":  # the parser has completed the node
-            yield Diagnosis(
-                "syntax-error", message, span, (insert(span.end, "A = A ("),), help=title
-            )
+            yield advice("syntax-error", message, span, title, insert(span.end, "A = A ("))
 
 
 def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -208,20 +199,15 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     row = context.text[line_start(context.text, end) : end - 1].strip()
     if rows and _ROW_START.match(row) and not {"[", "]"} & {*row}:
         start = end - 1 - len(row)
-        edits = (insert(start, "["),)
-        message = "the `[` of this row is missing"
-        yield Diagnosis(
-            "missing-bracket", message, Span(start, end), edits, "add `[`", replaces_errors=True
-        )
-    comma = last[0] is not done[-1]
+        message, edits = "the `[` of this row is missing", (insert(start, "["),)
+        result = Diagnosis("missing-bracket", message, Span(start, end), edits, "add `[`")
+        yield replace_fields(result, replaces_errors=True)
+    edits = (Edit(span, "" if last[0] is not done[-1] else ","),)
     if context.text[: end - 1].rstrip().endswith(","):
         edits = (Edit(Span(end - 1, done[-1].end), ""),)
-    else:
-        edits = (Edit(span, "" if comma else ","),)
-    message = "unexpected `]`: more elements of the list follow"
-    yield Diagnosis(
-        "syntax-error", message, span, edits, "remove `]`", min_tokens=4, replaces_errors=True
-    )
+    message, title = "unexpected `]`: more elements of the list follow", "remove `]`"
+    result = Diagnosis("syntax-error", message, span, edits, title, min_tokens=4)
+    yield replace_fields(result, replaces_errors=True)
 
 
 def _is_closed(text: str, start: int) -> bool:

@@ -11,8 +11,8 @@ from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
-from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end, replace
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end
 
 _NEXT_LINE = 20
 """Maximum number of characters between the name of a section and a `{` on the next line."""
@@ -56,16 +56,12 @@ def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
         edits, span = (Edit(Span(head.end(1), head.end()), " {"),), Span(done[0].at, head.end(1))
         yield Diagnosis("syntax-error", message, span, edits, "write `{`", min_tokens=2)
     if token == "{" and last == ":":
-        message = "unexpected `:` before `{`"
-        edits = (replace(last, ""),)
-        yield Diagnosis(
-            "syntax-error", message, last.span, edits, "remove `:`", safe=True, min_tokens=2
-        )
+        message, title = "unexpected `:` before `{`", "remove `:`"
+        yield removed("syntax-error", message, last.span, title, safe=True, min_tokens=2)
     elif token == "(" and len(done) == 1:
         match = _CALLED.match(context.text, last.end, context.line_limit)
         if match is not None:
-            written = f"{last} {match[1].strip()}"
-            span = Span(last.at, match.end(1) + 1)
+            span, written = Span(last.at, match.end(1) + 1), f"{last} {match[1].strip()}"
             message = "the name of a metadata block must not be in brackets"
             yield rewritten("wrong-mark", message, span, written, safe=True, min_tokens=2)
     yield from _path(context, done[0])
@@ -154,6 +150,5 @@ def function_after_sections(context: ErrorContext) -> Iterator[Diagnosis]:
     if not SECTION_TERMINALS & expected or "LESSTHAN" in expected or "WORD" in expected:
         return
     message = "the functions of a model belong before its sections"
-    help = "move this function before the first section"
-    span = Span(context.at, context.at + len(context.token))
+    span, help = context.token.span, "move this function before the first section"
     yield Diagnosis("misplaced-section", message, span, help=help, skip_to=len(text) + 1)

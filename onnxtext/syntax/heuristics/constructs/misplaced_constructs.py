@@ -16,7 +16,7 @@ from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_openi
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
@@ -44,25 +44,19 @@ _PROSE = re.compile(
 
 def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose misplaced types: `x: float[N]`, `x float[N]`, `float x[3]`, `<int axis = 1>`."""
-    rest = context.rest
     yield from _dimensions_first(context)
     if context.token is None or not context.done:
         return
-    name = context.done[-1]
+    rest, name = context.rest, context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
-    min_tokens = 1
+    message, min_tokens = "the type of a value belongs before its name", 1
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
         is_label = before == "]" and context.done[0] == "["
-        if (
-            not type
-            or not (is_label or before in {None, "(", ",", "<"})
-            or context.name(name) not in NAMES
-        ):
+        begins = is_label or before in {None, "(", ",", "<"}
+        if not type or not begins or context.name(name) not in NAMES:
             return
-        span = Span(name.at, type[0])
-        written = f"{type[1]} {name}"
-        message = "the type of a value belongs before its name"
+        span, written = Span(name.at, type[0]), f"{type[1]} {name}"
     elif before is not None and context.name(before) == "PRIM":
         end = closing_index(rest) if context.token == "[" else 0
         if end is None or (context.token != "[" and context.name(context.token) != "NUMBERS"):
@@ -76,18 +70,12 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         type = _type_at(context, rest[1:])
         if not type or context.name(name) not in NAMES:
             return
-        span = Span(name.at, type[0])
-        written = f"{type[1]} {name} ="
-        message = "the type of a value belongs before its name"
+        span, written = Span(name.at, type[0]), f"{type[1]} {name} ="
     elif before is None and _is_value_type(context) and context.name(name) in NAMES:
-        span = Span(name.at, context.token.end)
-        written = f"{context.token} {name}"
-        message = "the type of a value belongs before its name"
+        span, written = Span(name.at, context.token.end), f"{context.token} {name}"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
-        span = Span(name.at, context.token.end)
-        written = f"{context.token}: {name}"
-        message = "the type of an attribute belongs after its name"
-        min_tokens = 2
+        span, written = Span(name.at, context.token.end), f"{context.token}: {name}"
+        message, min_tokens = "the type of an attribute belongs after its name", 2
     else:
         return
     default = context.lexer.token(context.text, span.end)
@@ -161,18 +149,16 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
 
     The inputs or outputs of a graph or function are missing, or a section is unknown or misplaced.
     """
-    name = context.done[-1] if context.done else None
-    has_header = context.done[-2:-1] == [">"]
+    name, has_header = context.last, context.done[-2:-1] == [">"]
     if name is None or "node" in context.rules or not (len(context.done) == 1 or has_header):
         return
     if context.token == "=>" and context.before.takes("LPAR"):
-        message = "the function lacks its inputs"
-        edits, help = (insert(context.at, "() "),), f"write `{name} (x) =>`, with names as needed"
-        yield Diagnosis("graph-without-inputs", message, name.span, edits, help=help)
+        message, edit = "the function lacks its inputs", insert(context.at, "() ")
+        help = f"write `{name} (x) =>`, with names as needed"
+        yield advice("graph-without-inputs", message, name.span, help, edit)
     if context.token != "{":
         return
-    skip_to = end_of_block(context)
-    edit = insert(context.at, "() => () ")
+    skip_to, edit = end_of_block(context), insert(context.at, "() => () ")
     if name in SECTIONS:
         message = f"the section `{name}` belongs after the graph"
         help = "move it after the graph and the functions"
@@ -186,7 +172,7 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the graph or function lacks its inputs and outputs"
         span = Span(name.at, context.at + 1)
         help = f"write `{name} (float[N] x) => (float[N] y) {{`, with names and types as needed"
-        yield Diagnosis("graph-without-inputs", message, span, (edit,), help=help, min_tokens=0)
+        yield advice("graph-without-inputs", message, span, help, edit, min_tokens=0)
 
 
 def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -194,13 +180,9 @@ def graph_value_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token != "=" or context.done[-3:-1] != ["=", "{"]:
         return
     brace, name = context.done[-2:]
-    yield Diagnosis(
-        "graph-without-inputs",
-        "a graph in an attribute needs a name, inputs and outputs",
-        brace.span,
-        (insert(brace.at, "g () => () "),),
-        help=f"write `g () => ({name}) {{`; in `Loop` and `Scan`, with inputs in the first `()`",
-    )
+    message = "a graph in an attribute needs a name, inputs and outputs"
+    help = f"write `g () => ({name}) {{`; in `Loop` and `Scan`, with inputs in the first `()`"
+    yield advice("graph-without-inputs", message, brace.span, help, insert(brace.at, "g () => () "))
 
 
 def label_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -222,9 +204,8 @@ def type_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     type = _type_at(context, context.ahead)
     if type and context.text[: context.at].rstrip().endswith(")"):
         message = "the type of an output belongs before its name"
-        span = Span(context.at, type[0])
-        help = f"write `{type[1]} NAME = …`"
-        yield Diagnosis("misplaced-type", message, span, (Edit(span, ""),), help=help, min_tokens=0)
+        span, help = Span(context.at, type[0]), f"write `{type[1]} NAME = …`"
+        yield advice("misplaced-type", message, span, help, Edit(span, ""), min_tokens=0)
 
 
 def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -244,19 +225,12 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield replace_fields(missing_opening(above), replaces_errors=True, skip_to=skip_to)
     elif context.region.start < context.line_start:
         edits = (insert(comma, "}" if before.endswith(",") else "}, "),)
-        yield Diagnosis(
-            "unclosed-bracket", message, span, edits, "add the missing `}` before it", min_tokens=4
-        )
+        title = "add the missing `}` before it"
+        yield Diagnosis("unclosed-bracket", message, span, edits, title, min_tokens=4)
     elif "node" in context.rules:
-        yield Diagnosis(
-            "unclosed-bracket",
-            message,
-            span,
-            help="add the missing `}` before it, or write it in the `<…>` of a node",
-            skip_to=skip_to,
-            replaces_errors=True,
-            edit_cost=_GRAPH_AMONG_NODES,
-        )
+        help = "add the missing `}` before it, or write it in the `<…>` of a node"
+        result = Diagnosis("unclosed-bracket", message, span, help=help, skip_to=skip_to)
+        yield replace_fields(result, replaces_errors=True, edit_cost=_GRAPH_AMONG_NODES)
 
 
 _ONLY_A_FILE_NAME = re.compile(
@@ -276,17 +250,13 @@ def file_name(context: ErrorContext) -> Iterator[Diagnosis]:
 def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a line of prose, such as `Here is the model:`."""
     match = _PROSE.match(context.text, context.line_start, context.line_end)
-    opened = context.opened
-    if match is None or (opened is not None and context.text[slice(*opened)] != "{"):
+    if match is None or (context.opened is not None and context.bracket != "{"):
         return
     if context.name(context.lexer.token(context.text, match.start(1))) in _TYPES:
         return
-    message = "this line is neither a statement nor a comment"
-    edits = (insert(match.start(1), "# "),)
-    title = "make it a comment"
-    yield Diagnosis(
-        "syntax-error", message, Span(*match.span(1)), edits, title, replaces_errors=True
-    )
+    message, title = "this line is neither a statement nor a comment", "make it a comment"
+    span, edits = Span(*match.span(1)), (insert(match.start(1), "# "),)
+    yield Diagnosis("syntax-error", message, span, edits, title, replaces_errors=True)
 
 
 def misplaced_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -323,7 +293,5 @@ def _misplaced_attributes(context: ErrorContext, span: Span, offset: int) -> Dia
     """Return the diagnosis of the attributes in `span`, which belong at `offset`."""
     end = span.end + context.text.startswith(" ", span.end)
     edits = (Edit(Span(span.start, end), ""), insert(offset, f" {context.text[slice(*span)]}"))
-    message = "attributes belong after the operator"
-    return Diagnosis(
-        "misplaced-attributes", message, span, edits, "move them there", safe=True, min_tokens=4
-    )
+    message, title = "attributes belong after the operator", "move them there"
+    return Diagnosis("misplaced-attributes", message, span, edits, title, safe=True, min_tokens=4)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, inputs_bracket
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice
 from onnxtext.syntax.heuristics.error_context import CLOSER, ErrorContext, begins_line, insert
 from onnxtext.syntax.heuristics.expected import found_words
 
@@ -21,7 +21,7 @@ _IN_BRACKETS = re.compile(
 def node_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a node in brackets: `(y = Relu (x))` and `[y = Relu (x)]`."""
     match = _IN_BRACKETS.match(context.text, context.line_start, context.line_limit)
-    first = context.done[0] if context.done else context.token
+    first = context.first
     if match is None or "node" not in context.rules or first is None or first not in CLOSER:
         return
     if begins_line(context.text, first.at) and first.at >= context.line_start:
@@ -39,7 +39,7 @@ def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
     if done[-1] == ")" and "node" in context.rules and not begins_line(context.text, done[0].at):
         span = Span(done[0].at, done[-1].end)
         message, help = "a decorator belongs before its node", "move it before the node"
-        yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
+        yield advice("syntax-error", message, span, help, Edit(span, ""))
 
 
 def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -54,10 +54,9 @@ def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
     inputs = inputs_bracket(context) is not None
     if end is None or (not inputs and context.rest[end + 1 :]):
         return
-    span = Span(token.at, context.rest[end].end)
     help = "write a node for it, such as `Gather` or `Slice`"
-    edits = (Edit(span, "" if inputs else " ()"),)
-    yield Diagnosis("not-a-name", "a value cannot have a subscript", span, edits, help=help)
+    message, span = "a value cannot have a subscript", Span(token.at, context.rest[end].end)
+    yield advice("not-a-name", message, span, help, Edit(span, "" if inputs else " ()"))
 
 
 def misplaced_comma(context: ErrorContext) -> Iterator[Diagnosis]:

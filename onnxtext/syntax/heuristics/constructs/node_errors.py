@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace as replace_fields
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -88,11 +89,8 @@ def inputs_bracket(context: ErrorContext) -> int | None:
     """
     index = opening_index(context, "(")
     before = context.done[:index]
-    return (
-        index
-        if index and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"}
-        else None
-    )
+    among = index and "=" in before and context.name(before[-1]) in {*NAMES, "MORETHAN"}
+    return index if among else None
 
 
 def in_attributes(context: ErrorContext) -> bool:
@@ -122,13 +120,10 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a node without outputs, or with outputs at its end: `Relu (x)`, `Relu (x) -> y`."""
     if context.token not in {"(", "<"} or "node" not in context.rules or not context.done:
         return
-    names = context.done
-    comma = names[0] if names[0] == "," else None  # as in `a, b = Relu (x), Relu (y)`
-    if comma is not None:
-        names = names[1:]
-    if not names:
-        return
-    if names[0] == "[":  # a label
+    # In `a, b = Relu (x), Relu (y)`, a comma is first.
+    comma = context.done[0] if context.done[0] == "," else None
+    names = context.done[comma is not None :]
+    if names[:1] == ["["]:  # a label
         names = names[1 + (closing_index(names) or 0) :]
     if len(names) > 1 and context.name(names[0]) == "TYPE":
         names = names[1:]
@@ -152,14 +147,10 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         title, span = f"write `{match[1]} = {call}`"[:80], Span(start, match.end())
         yield Diagnosis("missing-equals", message, span, edits, title, safe=True)
     operator = context.text[start : context.done[-1].end]
-    yield Diagnosis(
-        "missing-equals",
-        "the outputs of the node are missing",
-        Span(start, start + len(operator)),
-        (insert(start, "= ") if comma is None else Edit(Span(comma.at, start), " A = "),),
-        help=f"write `NAME = {operator}`",
-        min_tokens=2,
-    )
+    span, help = Span(start, start + len(operator)), f"write `NAME = {operator}`"
+    edit = insert(start, "= ") if comma is None else Edit(Span(comma.at, start), " A = ")
+    message = "the outputs of the node are missing"
+    yield advice("missing-equals", message, span, help, edit, min_tokens=2)
 
 
 def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -186,9 +177,8 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(span.start, "("), insert(span.end, ")"))
         # A word such as `not` is no operator.
         safe = context.done[-1][:1] in {'"', *_CAPITALS}
-        yield Diagnosis(
-            "missing-bracket", message, span, edits, "write `(…)`", safe=safe, min_tokens=0
-        )
+        result = rewritten("missing-bracket", message, span, "(…)", safe=safe, min_tokens=0)
+        yield replace_fields(result, edits=edits)
 
 
 def brackets_of_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -223,34 +213,28 @@ def brackets_of_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if end is not None and tokens[end + 1 : end + 2] == ["="]:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
         span = Span(tokens[0].at, tokens[end].end)
-        message = "the outputs of a node cannot be in brackets"
-        yield Diagnosis(
-            "wrong-mark", message, span, edits, "remove the brackets", safe=True, min_tokens=2
-        )
+        message, title = "the outputs of a node cannot be in brackets", "remove the brackets"
+        yield Diagnosis("wrong-mark", message, span, edits, title, safe=True, min_tokens=2)
 
 
 def parentheses(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose redundant parentheses: `Add ((x, y))`, `y = (Relu (x))` and `float[(2, 3)]`."""
-    done = context.done
+    done, rest = context.done, context.rest
     if context.token != "(" or len(done) < 2:
         return
     if done[-1] == "[" and context.name(done[-2]) == "PRIM":
-        rest = context.rest
         message = "dimensions cannot be in parentheses"
     elif "node" not in context.rules:
         return
     elif inputs_bracket(context) is not None and done[-1] in {"(", ","}:
-        rest = context.rest
         message = "an input of a node cannot be in parentheses"
     elif done[-2] == "(" and done[-3:-2] == ["="]:
-        rest = [*done[-2:], *context.rest]
-        message = "a node cannot be in parentheses"
+        rest, message = [*done[-2:], *rest], "a node cannot be in parentheses"
     else:
         return
     end = closing_index(rest)
     if end is not None:
-        edits = (replace(rest[0], ""), replace(rest[end], ""))
-        title = "remove the parentheses"
+        edits, title = (replace(rest[0], ""), replace(rest[end], "")), "remove the parentheses"
         yield Diagnosis("wrong-mark", message, rest[0].span, edits, title, safe=end > 1)
 
 
@@ -262,12 +246,10 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     if token == "(" and context.name(context.done[-1]) in NAMES:
         end = closing_index(context.rest)
         if end is not None:
-            span = Span(context.done[-1].at, context.rest[end].end)
+            name, edit = context.done[-1], Edit(Span(token.at, context.rest[end].end), "")
             message = "an input of a node must be a name, not a node"
-            name = context.done[-1]
             help = f"move `{name} (…)` to its own statement, and use its output here"
-            edits = (Edit(Span(token.at, span.end), ""),)
-            yield Diagnosis("not-a-name", message, span, edits, help=help)
+            yield advice("not-a-name", message, Span(name.at, edit.span.end), help, edit)
     else:
         yield from _value_as_input(context, token)
 
@@ -286,7 +268,7 @@ def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:
             "function, write a node `Constant`"
         )
         span = Span(first.at, last.end)
-        yield Diagnosis("not-a-name", message, span, (Edit(span, '""'),), help=help)
+        yield advice("not-a-name", message, span, help, Edit(span, '""'))
 
 
 def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -294,16 +276,14 @@ def number_as_name(context: ErrorContext) -> Iterator[Diagnosis]:
     token = context.token
     if token is None or context.name(token) != "INT" or token[0] == "-":
         return
-    expected = context.expected()
-    match = _ADJACENT.match(context.text, token.at)
+    expected, match = context.expected(), _ADJACENT.match(context.text, token.at)
     if match is None or "STRING" not in expected or "INT" in expected:
         return
     # After the name of an operator, the number is probably an input, and the `(` is missing.
     if context.done and context.name(context.done[-1]) == "WORD":
         return
-    span = Span(*match.span())
     message = f"`{match[0]}` needs quotes to be a name: it begins with a digit"
-    help = "quote it"
+    span, help = Span(*match.span()), "quote it"
     if "=" in context.done and match[0].isdigit() and f'"{match[0]}"' not in context.text:
         help += ", or give the number a name in the `<…>` of the graph, such as `float c = 1`"
     edits = (Edit(span, f'"{match[0]}"'),)
@@ -320,12 +300,11 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     tensor = "value_info" in context.rules and context.token == "("
     if not row and not tensor and not in_attributes(context):
         return
-    rest = context.rest
-    span = context.token.span
+    rest, span = context.rest, context.token.span
     if context.name(context.token) == "NESTED":
         message = "a list in an attribute cannot contain lists"
         help = "write one list, or a tensor, such as `int64[2, 2] [[1, 2], [3, 4]]`"
-        yield Diagnosis("wrong-mark", message, span, (Edit(span, "[]"),), help=help)
+        yield advice("wrong-mark", message, span, help, Edit(span, "[]"))
     if context.token in {"(", "{"}:
         end = closing_index(rest)
         if end is None:

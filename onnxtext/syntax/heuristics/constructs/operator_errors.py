@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     ErrorContext,
     begins_line,
     indentation,
-    innermost_bracket,
     insert,
     replace,
 )
@@ -65,9 +64,8 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose invalid text after a node: `Add (x, y) (z)`, `Slice (x)[0:1]`, `Abs (x) => (y)`."""
-    text, token = context.text, context.token
-    done = context.done
-    closed = not done or (done[-1] in {")", ">"} and innermost_bracket(done) is None)
+    text, token, done = context.text, context.token, context.done
+    closed = not done or (done[-1] in {")", ">"} and context.innermost is None)
     first = token if closed else done[0]
     if token is None or first is None or "node" not in context.rules:
         return
@@ -100,8 +98,8 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     elif text[first.at] == ":" and not context.ahead and _deeper_line_follows(context):
         message = "expected `<` before the attributes, found `:`"
-        replaced = (replace(first, "= A () <"),)
-        yield Diagnosis("wrong-mark", message, first.span, replaced, help="write `<`", min_tokens=4)
+        edit = replace(first, "= A () <")
+        yield advice("wrong-mark", message, first.span, "write `<`", edit, min_tokens=4)
         return
     elif (match := _CALL.match(text, first.at)) is not None:
         span = Span(first.at, first.at + len(match[0].rstrip()))
@@ -109,15 +107,14 @@ def after_node(context: ErrorContext) -> Iterator[Diagnosis]:
         help = "write another node with this output as its input"
     else:
         return
-    yield Diagnosis("syntax-error", message, span, (Edit(span, ""),), help=help)
+    yield advice("syntax-error", message, span, help, Edit(span, ""))
 
 
 def _deeper_line_follows(context: ErrorContext) -> bool:
     """Whether the next line is indented deeper than the line of the error."""
-    token = context.lexer.token(context.text, context.at + 1)
-    return token is not None and indentation(context.text, token.at) > indentation(
-        context.text, context.line_end
-    )
+    text, token = context.text, context.lexer.token(context.text, context.at + 1)
+    margin = indentation(text, context.line_end)
+    return token is not None and indentation(text, token.at) > margin
 
 
 def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -140,8 +137,8 @@ def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
     if done != [","] or "node" not in context.rules or context.token is None:
         return
     if context.token == "[" or context.name(context.token) == "DECORATOR":
-        message, edits = "a comma between two nodes", (replace(done[0], ""),)
-        yield Diagnosis("syntax-error", message, done[0].span, edits, "remove `,`", min_tokens=2)
+        message, span = "a comma between two nodes", done[0].span
+        yield removed("syntax-error", message, span, "remove `,`", min_tokens=2)
 
 
 def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -164,7 +161,5 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
     own = not begins_line(context.text, close)
     if own or indentation(context.text, close) >= indentation(context.text, context.at):
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
-        message = "nodes cannot be in braces"
-        yield Diagnosis(
-            "syntax-error", message, token.span, edits, "remove the braces", min_tokens=3
-        )
+        message, title = "nodes cannot be in braces", "remove the braces"
+        yield Diagnosis("syntax-error", message, token.span, edits, title, min_tokens=3)

@@ -13,7 +13,7 @@ from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     ErrorContext,
@@ -62,13 +62,12 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from _wrong_triple(context)
         message = "a string must be in double quotes"
         if match is None:
-            opens = context.text.count('"', context.at, context.line_limit) % 2
-            text, title = ('"', 'write `"`') if opens else ("", "remove it")
-            edits = (replace(context.token, text),)
-            yield Diagnosis(
-                "single-quotes", message, context.token.span, edits, title, min_tokens=4
-            )
-            yield Diagnosis("single-quotes", message, context.token.span)
+            span = context.token.span
+            if context.text.count('"', context.at, context.line_limit) % 2:
+                yield rewritten("single-quotes", message, span, '"', min_tokens=4)
+            else:
+                yield removed("single-quotes", message, span, "remove it", min_tokens=4)
+            yield Diagnosis("single-quotes", message, span)
             return
         content = match[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*match.span())
@@ -86,11 +85,8 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         match = _SMART_QUOTED.match(context.text, context.at)
         message = typographic_quote_message(context.token)
         if match is None:
-            edits = (replace(context.token, ""),)
-            yield Diagnosis(
-                "smart-quotes", message, context.token.span, edits, "remove it", min_tokens=4
-            )
-            yield Diagnosis("smart-quotes", message, context.token.span, help='write `"…"`')
+            yield removed("smart-quotes", message, context.token.span, "remove it", min_tokens=4)
+            yield advice("smart-quotes", message, context.token.span, 'write `"…"`')
             return
         span = Span(*match.span())
         edits, title = (Edit(span, f'"{match[1]}"'),), f'write `"{match[1][:50]}"`'
@@ -121,14 +117,13 @@ _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `.5`, `+1`, `1_000`, `1.5f`, `0X10`, and `0x10` where only decimals are valid."""
-    start, before = context.at, context.done[-2:]
+    text, start, before = context.text, context.at, context.done[-2:]
     if len(before) == 2 and context.name(before[1]) == "WORD" and before[0].end == before[1].at:
         start = before.pop().at  # in a record, `_000` of `1_000` is the next field
     if before and before[-1].end == start and before[-1].lstrip("-")[:1].isdigit():
         start = before[-1].at
     else:
         start = context.at
-    text = context.text
     while start > 0 and text[start - 1] in "+-.":
         start -= 1
     match = OTHER_NUMBER.match(text, start + (text[start : start + 1] == "-"))
@@ -210,8 +205,7 @@ def _type_of_number(context: ErrorContext, start: int) -> tuple[str, Token | Non
     The type is that of the tensor, or the declared type of the attribute; "" if unknown.
     """
     before = [token for token in context.done if token.at < start]
-    index = innermost_bracket(before)
-    first = None
+    index, first = innermost_bracket(before), None
     if index is not None and before[index] in {"[", "{"}:
         first = before[index + 1] if index + 1 < len(before) else None
         before = before[:index]
@@ -239,7 +233,7 @@ def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
         span = Span(token.at, token.at + len(written))
         other = other_spelling(written)
         if other is None:  # it has more than 64 bits
-            yield Diagnosis("number-hex", message, span, help="write the number in decimal")
+            yield advice("number-hex", message, span, "write the number in decimal")
             continue
         edits, title = (Edit(span, other.written),), f"write `{other.written}`"
         type = _type_of_number(context, token.at)[0].partition("[")[0]
@@ -281,14 +275,13 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def unknown_types(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an unknown word in place of an element type, as in `vector[N] x`."""
-    token, word = context.token, context.done[-1] if context.done else None
+    token, word = context.token, context.last
     if word is None or context.name(word) != "WORD" or word.end != context.at:
         return
     if token == "[" or context.name(token) == "NUMBERS":
         message = f"`{word}` is not a type"
         help = "write an element type, such as `float`, `int64` or `bool`"
-        edits = (replace(word, "float"),)
-        yield Diagnosis("unknown-type", message, word.span, edits, help=help, min_tokens=6)
+        yield advice("unknown-type", message, word.span, help, replace(word, "float"), min_tokens=6)
 
 
 _DOUBLED = OPENING | {"?"}
@@ -296,7 +289,7 @@ _DOUBLED = OPENING | {"?"}
 
 def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a name, opening bracket or `?` that is written twice: `axis axis = 1`, `{{0}`."""
-    token, before = context.token, context.done[-1] if context.done else None
+    token, before = context.token, context.last
     if token is None or before is None or not token.startswith(before):
         return
     follows = context.name(token) == "WORD" and context.ahead[:1] in (["="], [":"], ["("], ["<"])
@@ -349,6 +342,6 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     complete = markers[0][0][0] == "<" and markers[-1][0][0] == ">"
     span, message, help = Span(*markers[0].span()), "an unresolved merge conflict", CONFLICT_HELP
     for edits in sides if complete else (everything, *sides):
-        yield Diagnosis("merge-conflict", message, span, edits, help=help, min_tokens=4)
+        yield advice("merge-conflict", message, span, help, *edits, min_tokens=4)
     skip_to = context.text.find("\n", end) + 1 or len(context.text) + 1
     yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)

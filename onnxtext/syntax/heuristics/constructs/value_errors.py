@@ -18,13 +18,14 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     unopened_bracket,
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING, load_keywords
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, incomplete_statement, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
     innermost_bracket,
     insert,
+    replace,
 )
 from onnxtext.syntax.heuristics.expected import found_words
 
@@ -65,8 +66,7 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
                 return
             edits.append(Edit(Span(*match.span(group)), f'"{text[content]}"'))
             quoted = quoted and group == "quoted"
-            if not message:
-                code, message = "unquoted-string", f"`{text}` needs quotes to be a string"
+            message = message or f"`{text}` needs quotes to be a string"
             if group == "quoted":
                 code = "single-quotes" if text[0] in "'`" else "smart-quotes"
                 message = "a string must be in double quotes"
@@ -88,12 +88,11 @@ def nodes_in_angle_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.text[opened.start] != "<" or first is None or not NODE.match(context.text, first.at):
         return
     before = context.lexer.tokens(context.text, opened.end, done[0].at)
-    edits = (insert(done[0].at, "> { "),)
-    if all(token == "," or context.name(token) in NAMES for token in before) and context.is_certain(
-        edits
-    ):
+    edit = insert(done[0].at, "> { ")
+    names = all(token == "," or context.name(token) in NAMES for token in before)
+    if names and context.is_certain([edit]):
         message, help = "expected `{`, found `<`", "write `{` before the nodes"
-        yield Diagnosis("wrong-mark", message, opened, edits, help=help)
+        yield advice("wrong-mark", message, opened, help, edit)
 
 
 def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -104,8 +103,8 @@ def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:
     if "value_info" in context.rules and context.opened is not None:
         message = "an initializer needs a type before its name"
         help = f"write its type and shape, such as `float[2] {done[0]} = …`"
-        edits = (insert(done[0].at, "float "),)
-        yield Diagnosis("syntax-error", message, done[0].span, edits, help=help, min_tokens=2)
+        edit = insert(done[0].at, "float ")
+        yield advice("syntax-error", message, done[0].span, help, edit, min_tokens=2)
 
 
 def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -113,9 +112,8 @@ def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
     token, rules = context.token, context.rules
     if token is None or context.done or not {"attribute", "value_info"} & rules:
         return
-    opened = "" if context.opened is None else context.text[slice(*context.opened)]
     begins = begins_line(context.text, context.at)
-    if context.name(token) not in _VALUES or opened != "<" or not begins:
+    if context.name(token) not in _VALUES or context.bracket != "<" or not begins:
         return
     following = context.lexer.tokens(context.text, context.at, context.at + _MAX_LIST_LENGTH)
     index = unopened_bracket(following)
@@ -132,7 +130,7 @@ def unnamed_value(context: ErrorContext) -> Iterator[Diagnosis]:
     if left:
         message = f"the first line of this list is missing: `{named} {left}`"
         help = "write it before this line, or remove the lines of the list"
-    yield Diagnosis("syntax-error", message, token.span, (insert(context.at, head),), help=help)
+    yield advice("syntax-error", message, token.span, help, insert(context.at, head))
 
 
 _VALUES = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "NESTED", "BRACES"))
@@ -173,7 +171,7 @@ def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(name.at, end)
     message = "the data of an initializer must be written out: nodes and calls are not possible"
     help = "write the elements, such as `[1, 2]`; or move the node to the `{…}` of the graph"
-    yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
+    yield advice("syntax-error", message, span, help, Edit(span, "[]"))
 
 
 def named_data(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -189,8 +187,7 @@ def named_data(context: ErrorContext) -> Iterator[Diagnosis]:
             help = 'write the elements in quotes, such as `["a", "b"]`'
         elif type.startswith("bool"):
             help = "write the elements, such as `[true, false]`"
-        span = done[-1].span
-        yield Diagnosis("syntax-error", message, span, (Edit(span, "[]"),), help=help)
+        yield advice("syntax-error", message, done[-1].span, help, replace(done[-1], "[]"))
 
 
 def bare_tensor_value(context: ErrorContext) -> Iterator[Diagnosis]:
