@@ -11,7 +11,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bracket, replace
 
 _WITH_SIZE = re.compile(r"(bfloat16|float(?:16)?|u?int(?:64|32|16|8|4|2)|bool|string|double)(\d+)")
@@ -35,8 +35,7 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose wrong dimensions: `[*]` for an unknown one, `[N×3]`, `[N + 1]`, `[N][M]`, `2[]`."""
-    token, done = context.token, context.done
-    last = done[-1] if done else None
+    token, done, last = context.token, context.done, context.last
     if token is None or last is None:
         return
     index = innermost_bracket(done)
@@ -59,17 +58,15 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the dimensions of a type must be in one pair of brackets"
         if context.text.endswith("[]", 0, last.end):
             span = Span(last.end - 2, last.end)
-            empty = (Edit(span, ""),)
-            yield Diagnosis("wrong-mark", message, span, empty, "remove `[]`", min_tokens=2)
+            yield removed("wrong-mark", message, span, "remove `[]`", min_tokens=2)
         spans = [Span(last.end - 1, context.at + 1)]
         for before, after in pairwise(context.rest):
             if context.name(before) != "NUMBERS" or context.name(after) != "NUMBERS":
                 break
             spans.append(Span(before.end - 1, after.at + 1))
         joined = tuple([Edit(span, ", ") for span in spans])
-        yield Diagnosis(
-            "wrong-mark", message, spans[0], joined, "write `,`", safe=True, min_tokens=2
-        )
+        title = "write `,`"
+        yield Diagnosis("wrong-mark", message, spans[0], joined, title, safe=True, min_tokens=2)
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
@@ -106,23 +103,17 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token not in {"<", "("} or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
-    end = closing_index(rest)
-    if (
-        end is None
-        or kind not in {"PRIM", "CONTAINER"}
-        or (kind, context.token) == ("CONTAINER", "(")
-    ):
+    end, is_type = closing_index(rest), kind in {"PRIM", "CONTAINER"}
+    if end is None or not is_type or (kind, context.token) == ("CONTAINER", "("):
         return
+    span = Span(context.at, rest[end].end)
     if end == 1 and kind == "PRIM":
-        span = Span(context.at, rest[end].end)
-        message, edits = "a scalar type must not have brackets", (Edit(span, ""),)
-        yield Diagnosis("wrong-mark", message, span, edits, "remove the brackets")
+        message = "a scalar type must not have brackets"
+        yield removed("wrong-mark", message, span, "remove the brackets")
     left, right = "[]" if kind == "PRIM" else "()"
     problem = "dimensions must be in `[…]`" if kind == "PRIM" else "inner types must be in `(…)`"
-    span = Span(context.at, rest[end].end)
     marks = (replace(rest[0], left), replace(rest[end], right))
-    index = innermost_bracket(context.done)
-    listed = index is not None and context.done[index] == "["
+    listed = context.innermost == "["
     # In `a = float<1>` and `a = [float<1>]`, the brackets may stand for `(…)`, as in `float(1)`.
     safe = kind == "CONTAINER" or not (listed or context.done[-2:-1] == ["="])
     yield Diagnosis("wrong-mark", problem, span, marks, f"write `{left}…{right}`", safe=safe)

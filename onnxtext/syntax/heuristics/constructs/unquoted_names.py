@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -12,7 +13,7 @@ from onnxtext.syntax.actions.headers import INTEGER_KEYS
 from onnxtext.syntax.heuristics.certainty import is_certain_name, occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.constructs.token_errors import load_keywords
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, indentation
 
 _RUN = re.compile(r"[^\s\"'(){}\[\]<>,=#]+")
@@ -51,14 +52,12 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
         yield from _hyphens(context, span)
         yield from _mark_at_end(context, span)
     for text in (name, name.rstrip(";:")):
-        quoted = Span(span.start, span.start + len(text))
+        place = Span(span.start, span.start + len(text))
         message = f"`{text[:60]}` needs quotes to be a name"
-        edits = (Edit(quoted, f'"{text}"'),)
         plain = text.isascii() and text.isidentifier()
         sure = (text[0].isalnum() or text[0] in "_/") and (certain or plain)
-        yield Diagnosis(
-            "unquoted-name", message, quoted, edits, "quote it", safe=sure, min_tokens=4
-        )
+        result = rewritten("unquoted-name", message, place, f'"{text}"', safe=sure, min_tokens=4)
+        yield replace_fields(result, title="quote it")
 
 
 def _run(context: ErrorContext) -> Span | None:
@@ -97,9 +96,8 @@ def _path(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
     if "metadata_item" not in context.rules or len(steps) < 2 or f'"{name}"' in context.text:
         return
     if all(step.isidentifier() for step in steps):
-        written = ".".join(steps)
         message = "the steps of a path are separated by `.`"
-        yield rewritten("wrong-mark", message, span, written, min_tokens=2)
+        yield rewritten("wrong-mark", message, span, ".".join(steps), min_tokens=2)
 
 
 def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
@@ -107,8 +105,7 @@ def _control_characters(context: ErrorContext, span: Span) -> Iterator[Diagnosis
     found = list(_CONTROL.finditer(context.text, *span))
     edits = tuple([Edit(Span(*match.span()), "") for match in found])
     message = f"a name contains the control character U+{ord(found[0][0]):04X}"
-    place = edits[0].span
-    yield Diagnosis("lookalike-character", message, place, edits, "remove it")
+    yield Diagnosis("lookalike-character", message, edits[0].span, edits, "remove it")
 
 
 def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
@@ -120,9 +117,8 @@ def _hyphens(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         return
     if before[-1:] == ["="] or end is None or context.text[end.end() : end.end() + 1] != "=":
         return
-    written = name.replace("-", "_")
     message = f"the name of an attribute must not contain hyphens: `{name}`"
-    yield rewritten("wrong-mark", message, span, written, min_tokens=2)
+    yield rewritten("wrong-mark", message, span, name.replace("-", "_"), min_tokens=2)
 
 
 def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
@@ -132,14 +128,11 @@ def _mark_at_end(context: ErrorContext, span: Span) -> Iterator[Diagnosis]:
         return  # the `:` in `key: 1` is valid
     if occurs_elsewhere(context.text, f'"{match[0]}"', span):
         return
-    place = Span(*match.span(2))
-    message = f"unexpected `{match[2]}` after `{match[1]}`"
+    place, message = Span(*match.span(2)), f"unexpected `{match[2]}` after `{match[1]}`"
     # If another item follows, the punctuation was probably typed instead of a comma.
-    for written, title in ((",", "write `,`"), ("", f"remove `{match[2]}`")):
-        edits = (Edit(place, written),)
-        if written and not _item_follows(context, place):
-            continue
-        yield Diagnosis("wrong-mark", message, place, edits, title, min_tokens=2)
+    if _item_follows(context, place):
+        yield rewritten("wrong-mark", message, place, ",", min_tokens=2)
+    yield removed("wrong-mark", message, place, f"remove `{match[2]}`", min_tokens=2)
 
 
 def _item_follows(context: ErrorContext, place: Span) -> bool:
@@ -155,7 +148,7 @@ def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
     the whole word a keyword. At a blank, the whole word must be a keyword, or occur elsewhere while
     one of the halves does not.
     """
-    token, before = context.token, context.done[-1] if context.done else None
+    token, before = context.token, context.last
     if token is None or before is None or before.end == context.at:
         return
     if "header_entry" in context.rules:
@@ -169,8 +162,8 @@ def split_word(context: ErrorContext) -> Iterator[Diagnosis]:
     if not begins and not known:
         halves = (occurs_elsewhere(context.text, half, whole) for half in (before, token))
         known = occurs_elsewhere(context.text, joined, whole) and not all(halves)
-    edits = (Edit(span, ""),)
     indented = begins and indentation(context.text, before.at) > 0
+    edits = (Edit(span, ""),)
     if (known or indented) and context.is_certain(edits):
         kind, title = ("line break", "join the lines") if begins else ("blank", f"write `{joined}`")
         message = f"a {kind} in the word `{joined}`"

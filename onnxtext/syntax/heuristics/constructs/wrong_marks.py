@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -66,30 +67,18 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token is not None and context.token in {"%", "$"} and prefixed:
         kind = "number" if "INT" in context.expected() else "name"
         message = f"a {kind} cannot have the prefix `{context.token}`"
-        title = f"remove the `{context.token}`"
+        span, title = context.token.span, f"remove the `{context.token}`"
         prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
-        numbers = any(edit.text for edit in prefixes) or kind == "number"
+        safe = kind == "name" and not any(edit.text for edit in prefixes)
         for some in (prefixes, prefixes[:1]):
-            yield Diagnosis(
-                "wrong-mark",
-                message,
-                context.token.span,
-                some,
-                title,
-                safe=not numbers,
-                min_tokens=4,
-            )
+            yield Diagnosis("wrong-mark", message, span, some, title, safe=safe, min_tokens=4)
 
 
 def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
     """Return the edit that removes the prefix of `%x`; it also quotes the name in `%0`."""
     name = context.lexer.token(context.text, prefix.end)
-    if (
-        "INT" in context.expected()
-        or name is None
-        or name.at > prefix.end
-        or context.name(name) != "INT"
-    ):
+    beside = name is not None and name.at == prefix.end and context.name(name) == "INT"
+    if name is None or not beside or "INT" in context.expected():
         return replace(prefix, "")
     return Edit(Span(prefix.at, name.end), f'"{name}"')
 
@@ -108,17 +97,12 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
                 continue
             if other == "=" and context.lexer.token(context.text, token.end) in _NO_VALUE:
                 continue
-            text = other
-            if other == "=" and not context.text[token.at - 1 : token.at].isspace():
-                text = " ="
+            text = " =" if other == "=" and not around[0].isspace() else other
             code = "colon-for-equals" if other == "=" else "equals-for-colon"
-            message = f"expected `{other}`, found `{token}`"
-            edits = (replace(token, text),)
-            min_tokens = 2 if token is context.token else 4
+            message, edits = f"expected `{other}`, found `{token}`", (replace(token, text),)
             title, safe = f"write `{other}`", other == ":" or _is_certain_equals(context, token)
-            yield Diagnosis(
-                code, message, token.span, edits, title, safe=safe, min_tokens=min_tokens
-            )
+            result = Diagnosis(code, message, token.span, edits, title, safe=safe)
+            yield replace_fields(result, min_tokens=2 if token is context.token else 4)
 
 
 def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
