@@ -105,6 +105,7 @@ def _tensor(array: np.ndarray[Any, Any], name: str) -> Tensor:
     """Convert an array to a tensor of the syntax tree; reject types that ONNX lacks."""
     from onnx import numpy_helper
 
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # onnx rejects big-endian types
     try:
         data = numpy_helper.from_array(array, name).SerializeToString()
     except (TypeError, ValueError, KeyError, NotImplementedError) as error:

@@ -418,6 +418,8 @@ training {
 def test_replace_weight_changes_data_and_type() -> None:
     array = np.arange(4, dtype=np.float32)
     assert "float[4] w = [0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=array)
+    big_endian = array.astype(">f4")
+    assert "[0, 1, 2, 3]," in edited(editing.replace_weight, name="w", array=big_endian)
     notes = editing.apply(TEXT, partial(editing.replace_weight, name="w", array=np.zeros(2))).notes
     assert notes == ("the type of `w` changes from float[4] to double[2]",)
     with pytest.raises(OnnxTextError, match="there is no weight `v`"):
