@@ -112,7 +112,7 @@ class StoreReferences:
         store: the store.
         texts: the number of searched files that reference the store or have the suffix of a text.
         users: maps the digest of each blob to the texts that reference it.
-        orphaned: the digests of the blobs that no text references.
+        orphaned: the digests of the blobs that no text references, without directories.
         leftovers: the temporary files in the store, of killed and running processes.
     """
 
@@ -139,7 +139,9 @@ def find_references(directory: Path) -> StoreReferences:
         for name in names:
             result.users[name].append(text)
         result.texts += bool(names) or text.name.lower().endswith(TEXT_SUFFIXES)
-    result.orphaned = [name for name, texts in result.users.items() if not texts]
+    unused = [directory / name for name, texts in result.users.items() if not texts]
+    # A directory cannot be removed like a blob, and may have files of the user.
+    result.orphaned = [path.name for path in unused if path.is_symlink() or not path.is_dir()]
     result.leftovers = list(store.leftovers())
     return result
 

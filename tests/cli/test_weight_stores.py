@@ -486,6 +486,17 @@ def test_gc_keeps_referenced_blobs(tmp_path: Path) -> None:
     assert run("to-binary", text, "-o", "-").status == 0
 
 
+def test_gc_keeps_directories_and_removes_the_blobs_after_them(tmp_path: Path) -> None:
+    store = tmp_path / "w"
+    (store / ("0" * 64)).mkdir(parents=True)
+    (store / ("1" * 64)).write_bytes(b"unused")
+    aged(store)
+    result = run("weights", "gc", "--delete", store)
+    assert (result.status, result.err) == (0, "")
+    assert b": 1 file removed, 6 bytes; 1 blob kept\n" in result.out
+    assert [path.name for path in store.iterdir()] == ["0" * 64]
+
+
 @pytest.mark.parametrize("moment", ["after the search", "while it is stored"])
 def test_gc_keeps_blobs_that_are_being_stored(tmp_path: Path, moment: str) -> None:
     binary = tmp_path / "m.onnx"
