@@ -11,7 +11,7 @@ import sys
 from ctypes import create_string_buffer
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import onnx
@@ -290,6 +290,9 @@ def test_names_appear_in_errors(tmp_path: Path) -> None:
     for function in (onnxtext.parse, onnxtext.to_binary, onnxtext.loads):
         with pytest.raises(OnnxTextError) as caught:
             function(wrong, name="mine.onnxtxt")
+        assert str(caught.value).startswith(place)
+        with pytest.raises(OnnxTextError) as caught:
+            function(wrong, name=cast("str", Path("mine.onnxtxt")))
         assert str(caught.value).startswith(place)
         with pytest.raises(OnnxTextError) as caught:
             function(wrong)

@@ -209,10 +209,8 @@ class Diagnostic:
         parts = []
         if self.source is not None:
             position = self.position
-            parts.append(
-                self.source.name
-                + ("" if position is None else f":{position.line}:{position.column}")
-            )
+            place = "" if position is None else f":{position.line}:{position.column}"
+            parts.append(f"{self.source.name}{place}")
         if self.path:
             parts.append(self.path)
         if self.offset is not None:
