@@ -60,7 +60,7 @@ _CONTEXTS = (
 )
 """Contexts of a line: the text before it, a token after it, and the line's kind or None."""
 _ENDS = ("RBRACE", "MORETHAN", "RPAR", "RSQB")
-_MOVABLE = re.compile(r"[^#\n]*[<({\[][ \t]*(?:#[^\n]*)?$|[ \t]*>[ \t]*$")
+_MOVABLE = re.compile(r"(?![ \t]*[)}\]])[^#\n]*[<({\[][ \t]*(?:#[^\n]*)?$|[ \t]*>[ \t]*$")
 _FOREIGN = frozenset(("const", "constexpr", "static"))
 _MEANING = {
     _HEADER: (
