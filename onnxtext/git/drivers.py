@@ -112,7 +112,7 @@ def with_matching_suffix(path: Path) -> Iterator[Path]:
     """
     data = _EMPTY_MODEL if str(path) in (os.devnull, "/dev/null") else read_input(path)
     suffix = ".onnx" if has_binary_content(data) else ".onnxtxt"
-    if path.suffix.lower() == suffix:
+    if path.suffix.lower() == (suffix if data else ".onnx"):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="onnxtext-") as directory:

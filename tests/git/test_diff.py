@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import onnx.numpy_helper as nh
 import pytest
@@ -137,3 +139,12 @@ def test_the_diff_driver_never_fails(repository: Repository) -> None:
     assert result.text == "diff --onnxtext a/m.onnx b/m.onnx\n"
     assert "Traceback" not in result.err
     assert "Unmerged" in repository.onnxtext("git", "diff-driver", "m.onnx").text
+
+
+def test_an_empty_binary_model_stays_binary(tmp_path: Path) -> None:
+    from onnxtext.git.drivers import with_matching_suffix
+
+    for suffix in (".onnx", ".onnxtxt"):
+        (path := tmp_path / f"m{suffix}").write_bytes(b"")
+        with with_matching_suffix(path) as found:
+            assert found.suffix == suffix
