@@ -153,7 +153,7 @@ def _headless_section(context: ErrorContext, first: Token) -> Iterator[Diagnosis
             "syntax-error", message, Span(end - 1, end), "remove it", edit, min_tokens=2
         )
         yield result
-        yield replace_fields(result, edits=(), skip_to=len(context.text) + 1)
+        yield replace_fields(result, edits=(), skip_to=len(context.text) + 1, min_tokens=1)
         return
     edits = (insert(first.at, f"{name} " if brace else f"{name} {{\n"),)
     message = f"the `{name.partition(' ')[0]} {{` of this section is missing"
