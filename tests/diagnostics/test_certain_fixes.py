@@ -54,6 +54,15 @@ UNSAFE = {
     "an output that is called like a type, and its operator after it": (
         node("  half Div = (t, t)"), "  float16 Div = (t, t)",
     ),
+    "such an output and a quoted operator": (
+        node('  half "Div" = (t, t)'), '  float16 "Div" = (t, t)',
+    ),
+    "such an output, and attributes after the operator": (
+        node("  half Elu = <alpha = 1.0> (t)"), "  float16 Elu = <alpha = 1.0> (t)",
+    ),
+    "an integer of a narrow type in parentheses": (
+        inputs("float[N] x, float16 c = (1)"), "g (float[N] x, float16 c = {1}) => (float[N] y) {",
+    ),
     "a misplaced comma": (node("  u = Clip (t, ,x t)"), "  u = Clip (t, ,x, t)"),
     "a tensor of strings without its bracket": (
         node('  u = Constant <value = string[1] "a"]> ()'),
@@ -202,6 +211,16 @@ UNSAFE = {
 """For each error: the text, and a line of the text that the fix gives."""
 
 SAFE = {
+    "an empty string after `:` in attributes": (
+        node('  u = Foo <mode: "", axis = 1> (t)'), '  u = Foo <mode = "", axis = 1> (t)',
+    ),
+    "a suffix of C that is no digit": (
+        node("  u = Foo <axis = 2ul> (t)"), "  u = Foo <axis = 2> (t)",
+    ),
+    "a decimal of a narrow type in parentheses": (
+        inputs("float[N] x, float16 c = (1.5)"),
+        "g (float[N] x, float16 c = {1.5}) => (float[N] y) {",
+    ),
     "a name that occurs elsewhere": (
         f'{H}g (float[N] "a/b") => (float[N] y) {{\n  y = Relu (a/b)\n}}\n',
         '  y = Relu ("a/b")',

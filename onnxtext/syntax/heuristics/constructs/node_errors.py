@@ -11,7 +11,7 @@ from itertools import pairwise
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NARROW
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -321,5 +321,8 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "a row of a tensor must be in square brackets"
     elif tensor:
         message = "the elements of a tensor must be in braces or square brackets"
-    safe = "," in inside or row or tensor
+    # In braces, an integer would become the bits of a narrow float.
+    narrow = left == "{" and context.done[-3] in NARROW
+    bits = narrow and "INT" in map(context.name, context.lexer.tokens(inside, 0, len(inside)))
+    safe = ("," in inside or row or tensor) and not bits
     yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", safe=safe)

@@ -115,6 +115,10 @@ def typographic_quote_message(quote: str) -> str:
 _UPPER_HEX = re.compile(r"-?0X[0-9A-Fa-f]+\b")
 
 
+_LIKE_DIGITS = re.compile(r"[\d.]l+$")
+"""Matches the end of a number such as `2l`, a misread `21`."""
+
+
 def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `.5`, `+1`, `1_000`, `1.5f`, `0X10`, and `0x10` where only decimals are valid."""
     text, start, before = context.text, context.at, context.done[-2:]
@@ -149,7 +153,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         plain, certain = _plain_number(context, written, spelled.written, type, first)
         edits.append(Edit(number, plain))
-        safe = safe and certain and written[-1] != "l"  # `1` misread as `l`
+        safe = safe and certain and not _LIKE_DIGITS.search(written)
     title = f"write `{edits[0].text}`{' and so on' if len(edits) > 1 else ''}"
     yield Diagnosis(other.code, other.message, span, tuple(edits), title, safe=safe, min_tokens=0)
 
@@ -182,7 +186,7 @@ def _plain_number(
         first: the first item of the list, if it is before the number; None otherwise.
     """
     whole = plain.lstrip("-").isdigit()
-    if type.partition("[")[0] in _NARROW:  # an integer would be the bits of the float
+    if type.partition("[")[0] in NARROW:  # an integer would be the bits of the float
         return (f"{plain}.0", False) if whole else (plain, True)
     if type.startswith("bool"):
         return plain, plain in {"0", "1"}
@@ -196,7 +200,7 @@ def _plain_number(
     return plain, True
 
 
-_NARROW = {name for name, form in FORMATS.items() if form.bits < 32}
+NARROW = {name for name, form in FORMATS.items() if form.bits < 32}
 
 
 def _type_of_number(context: ErrorContext, start: int) -> tuple[str, Token | None]:
@@ -238,14 +242,15 @@ def _hex(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
         edits, title = (Edit(span, other.written),), f"write `{other.written}`"
         type = _type_of_number(context, token.at)[0].partition("[")[0]
         # In `float` and `double`, the number may have been meant as the bits.
-        safe = type in _NARROW or not type.startswith(("float", "double"))
+        safe = type in NARROW or not type.startswith(("float", "double"))
         yield Diagnosis("number-hex", message, span, edits, title, safe=safe, min_tokens=4)
 
 
-_BEFORE_BRACES = re.compile(r'(?:\[[^\]\n]*\])?\s*(?:"[^"\n]*"|[\w.:/-]+)?\s*=?\s*\{')
-"""Matches what can stand between the element type of a tensor and its data in braces."""
+_BEFORE_BRACES = re.compile(r'(?:\[[^\]\n]*\])?\s*(?:"[^"\n]*"|[\w.:/-]+)?\s*(?:\{|=\s*[({])')
+"""Matches what can stand between an element type and data in braces (or parentheses in error)."""
 
-_WITHOUT_OPERATOR = re.compile(r"\s*\w+\s*=\s*\(")
+_WITHOUT_OPERATOR = re.compile(r'\s*(?:"[^"\n]*"|\w+)\s*=\s*[(<]')
+"""Matches what follows the output in `half Div = (x, y)`."""
 
 
 def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -262,9 +267,10 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
             safe = token != "int" or not before.endswith("=")
             safe = safe and token != "byte"  # `int8` in Java and numpy
             # In `half Div = (x, y)`, `half` may be the output.
-            safe = safe and not _WITHOUT_OPERATOR.match(context.text, token.end)
+            if "node" in context.rules and _WITHOUT_OPERATOR.match(context.text, token.end):
+                safe = False
             # In braces, an integer would become the bits of a narrow float.
-            if meant in _NARROW and _BEFORE_BRACES.match(context.text, token.end):
+            if meant in NARROW and _BEFORE_BRACES.match(context.text, token.end):
                 safe = False
         else:
             code, message, safe = "misspelt-keyword", f"`{token}` is unknown here", False

@@ -11,6 +11,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_value_errors import ATTRIBUTE_TYPES
+from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import CLOSING, ErrorContext, begins_line, replace
 
@@ -108,11 +109,14 @@ def colon_or_equals(context: ErrorContext) -> Iterator[Diagnosis]:
 def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
     """Whether `=` certainly belongs in place of the token `colon`, a `:`.
 
-    This is uncertain if the `:` follows `)`, or precedes another `:`, a type or `""`.
+    This is uncertain if the `:` follows `)`, or precedes another `:`, a type, or a `""` that may
+    be the overload of a missing operator.
     """
     after = context.lexer.token(context.text, colon.end)
     called = context.text[max(0, colon.at - 10) : colon.at].rstrip().endswith(")")
-    return not called and after not in {":", '""', *ATTRIBUTE_TYPES}
+    if called or after in {":", *ATTRIBUTE_TYPES}:
+        return False
+    return after != '""' or in_attributes(context.until(colon.at))
 
 
 _COLON_RULES = frozenset(
