@@ -356,6 +356,24 @@ def test_only_certain_fixes_are_safe(name: str, applicability: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (node("  u := Foo <axis = 2l> (t)"), ["wrong-mark", "number-suffix"]),
+        (value("  long[2] w = {1l, 2l},"), ["unknown-type", "number-suffix"]),
+        (reference("alpha: 1, to := @alpha"), ["colon-for-equals", "wrong-mark"]),
+        (node('  u := Foo <v = string[1] "a"]> (t)'), ["wrong-mark", "missing-bracket"]),
+        (inputs("float[N] x, half c = (1)"), ["unknown-type", "wrong-mark"]),
+        (node("  u := Foo <v = bool[1] true]> (t)"), ["wrong-mark", "missing-bracket"]),
+    ],
+)
+def test_an_error_with_an_unsafe_fix_does_not_hide_the_error_before_it(
+    text: str, codes: list[str]
+) -> None:
+    errors = syntax_errors(text)
+    assert [item.code for item in errors if item.fix is not None] == codes
+
+
+@pytest.mark.parametrize(
     ("entry", "column"),
     [
         ('opset_import: ["": 21, "my": "1"],', 26),

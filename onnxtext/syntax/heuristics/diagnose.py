@@ -156,7 +156,7 @@ def _is_right(
     - it is far: at least `_SEPARATE_TOKENS` tokens parse before it (if `marks`);
     - a few tokens parse before it, and its token and the unexpected token of this error have the
       same kind, or both are numbers: the writer probably made the same mistake again;
-    - it is near, and a safe fix mends it, or (if `marks`) an inserted `,`, `=` or `:`.
+    - it is near, and evident or mended by a safe fix, or (if `marks`) an inserted `,`, `=` or `:`.
 
     Args:
         context: the context of the error.
@@ -188,7 +188,7 @@ def _is_right(
     common = _common_error(other)
     if common is not None:
         end = max([edit.span.end for edit in edits], default=0)
-        certain = bool(common.title) and common.safe
+        certain = bool(common.title) and (common.safe or common.evident)
         certain = certain and all(edit.span.start >= end for edit in common.edits)
         return certain and _is_right(other, common.edits, others - 1, marks)
     best = best_change(other, cut_short=False) if marks else None

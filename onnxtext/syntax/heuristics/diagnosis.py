@@ -25,6 +25,8 @@ class Diagnosis:
         title: the title of the fix; empty if the edits only serve to continue parsing.
         help: advice on the change to make; None if `title` is the advice.
         safe: whether the fix may be applied without review.
+        evident: whether the text certainly has this error, though its fix may not be safe; then it
+            does not make the fix of an error before it doubtful.
         other_labels: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
         min_tokens: minimum number of tokens after the error that must parse with the edits.
@@ -39,6 +41,7 @@ class Diagnosis:
     title: str = ""
     help: str | None = None
     safe: bool = False
+    evident: bool = False
     other_labels: tuple[Label, ...] = ()
     skip_to: int | None = None
     min_tokens: int = 1

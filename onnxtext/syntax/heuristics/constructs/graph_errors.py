@@ -330,11 +330,13 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         inside_list = context.innermost == "["
         # In `axis = 0]`, the `]` may be extra.
         single = offset == (context.done[-1].at if size == 0 else context.at) and size < 2
+        extra = single and not first
         # In `x = string[1] "a"]`, the `[` belongs before the string.
         last = rest[size - 1] if size else context.done[-1]
         named = context.name(token) == "TYPE" and context.name(last) == "STRING"
-        plain = context.text[offset] != "-" and not (inside_list or single or named)
-        safe = plain and token != "]" and not uncertain  # as in `float] x`
+        plain = context.text[offset] != "-" and not inside_list and not extra
+        evident = plain and token != "]" and not uncertain  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
-        result = Diagnosis("missing-bracket", message, span, (edit,), title, safe=safe)
-        yield replace_fields(result, min_tokens=size + 1, replaces_errors=True)
+        result = Diagnosis("missing-bracket", message, span, (edit,), title, min_tokens=size + 1)
+        safe = evident and not (single or named)
+        yield replace_fields(result, safe=safe, evident=evident, replaces_errors=True)

@@ -324,5 +324,6 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     # In braces, an integer would become the bits of a narrow float.
     narrow = left == "{" and context.done[-3] in NARROW
     bits = narrow and "INT" in map(context.name, context.lexer.tokens(inside, 0, len(inside)))
-    safe = ("," in inside or row or tensor) and not bits
-    yield Diagnosis("wrong-mark", message, span, edits, f"write `{left}…{right}`", safe=safe)
+    evident, title = "," in inside or row or tensor, f"write `{left}…{right}`"
+    safe = evident and not bits
+    yield Diagnosis("wrong-mark", message, span, edits, title, safe=safe, evident=evident)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 from itertools import chain, pairwise
 
 from onnxtext.diagnostics import Edit
@@ -142,7 +143,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if other is None:
         return
     type, first = _type_of_number(context, start)
-    edits, safe = list[Edit](), True
+    edits, safe, evident = list[Edit](), True, True
     for number in chain((span,), _numbers_after(context, span.end)):
         spelled = other_spelling(written := text[slice(*number)])
         value = written if spelled is None else whole_number(spelled.written) or ""
@@ -153,9 +154,11 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         plain, certain = _plain_number(context, written, spelled.written, type, first)
         edits.append(Edit(number, plain))
+        evident = evident and certain
         safe = safe and certain and not _LIKE_DIGITS.search(written)
     title = f"write `{edits[0].text}`{' and so on' if len(edits) > 1 else ''}"
-    yield Diagnosis(other.code, other.message, span, tuple(edits), title, safe=safe, min_tokens=0)
+    result = Diagnosis(other.code, other.message, span, tuple(edits), title, min_tokens=0)
+    yield replace_fields(result, safe=safe, evident=evident)
 
 
 _COMMA = re.compile(r"[ \t]*,[ \t]*")

@@ -59,11 +59,11 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
             value = context.lexer.token(text, span.end)
+            evident = right != "=" or (value is not None and value not in {*CLOSING, ","})
             # In `to:= @p`, the type may be missing.
-            is_missing = right == "=" and (
-                value is None or value in {*CLOSING, ","} or (wrong == ":=" and value[0] == "@")
-            )
-            yield rewritten("wrong-mark", message, span, right, safe=not is_missing, min_tokens=2)
+            safe = evident and not (wrong == ":=" and value is not None and value[0] == "@")
+            result = rewritten("wrong-mark", message, span, right, safe=safe, min_tokens=2)
+            yield replace_fields(result, evident=evident)
     prefixed = not text[offset - 1 : offset].isalnum()  # not as in `5%`
     if context.token is not None and context.token in {"%", "$"} and prefixed:
         kind = "number" if "INT" in context.expected() else "name"
