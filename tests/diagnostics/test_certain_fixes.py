@@ -436,6 +436,15 @@ def test_the_title_of_a_fix_cuts_only_the_name() -> None:
     assert error.fix.title == f"write `My.{'n' * 48}…`"
 
 
+@pytest.mark.parametrize("mistake", ["Conv {x, x)", "Conv[(x, x)"])
+def test_attributes_without_an_opening_mark_hide_no_fix_above(mistake: str) -> None:
+    """The missing `<` is another error, which the fix need not correct."""
+    text = node(f"  w = {mistake}\n    kernel_shape = [1, 2],\n    strides = [3, 4]")
+    first = syntax_errors(text)[0]
+    assert first.fix is not None
+    assert "  w = Conv(x, x)" in first.fix.apply(text).replace("Conv (", "Conv(").splitlines()
+
+
 def test_inputs_after_empty_parentheses_are_one_error() -> None:
     (error,) = syntax_errors(node("  u = Add ()t, x)"))
     assert (error.message, error.help) == ("unexpected `)`: the list follows", "remove `)`")

@@ -271,12 +271,12 @@ EXPLAINED = {
         (6, 1), "the name of the configuration is missing",
     ),
     "attributes without < on the next lines": (
-        f"{H}{IF}  y = If (c)\n{BRANCHES}", (3, 12), "expected `<` before the attributes",
+        f"{H}{IF}  y = If (c)\n{BRANCHES}", (3, 12), "the `<` before the attributes is missing",
     ),
     "a list of attributes without <": (
         f"{H}g (float[N, 4] x) => (float y) {{\n  y = Conv (x, x)\n    strides = [1, 1],\n"
         "    group = 1,\n  >\n}\n",
-        (3, 17), "expected `<` before the attributes",
+        (3, 17), "the `<` before the attributes is missing",
     ),
     "two lists of inputs": (
         node("  u = Abs (t) (x)"), (4, 15), "a node cannot have a second list of inputs",

@@ -177,7 +177,7 @@ def node_above(text: str, offset: int) -> int | None:
 
 def missing_opening(end: int) -> Diagnosis:
     """Return the diagnosis for attributes without `<` after a node that ends at an offset."""
-    message, help = "expected `<` before the attributes", "add `<` at the end of this line"
+    message, help = "the `<` before the attributes is missing", "add `<` at the end of this line"
     return Diagnosis("missing-bracket", message, Span(end - 1, end), help=help)
 
 
