@@ -436,6 +436,14 @@ def test_the_title_of_a_fix_cuts_only_the_name() -> None:
     assert error.fix.title == f"write `My.{'n' * 48}…`"
 
 
+@pytest.mark.parametrize("quotes", ["''", "“”"])
+def test_the_title_of_a_fix_of_quotes_cuts_only_the_string(quotes: str) -> None:
+    written = f"{quotes[0]}{'s' * 70}{quotes[1]}"
+    (error,) = syntax_errors(node(f"  t = Op <a = {written}> (x)"))
+    assert error.fix is not None
+    assert error.fix.title == f'write `"{"s" * 50}…`'
+
+
 @pytest.mark.parametrize("mistake", ["Conv {x, x)", "Conv[(x, x)"])
 def test_attributes_without_an_opening_mark_hide_no_fix_above(mistake: str) -> None:
     """The missing `<` is another error, which the fix need not correct."""

@@ -72,9 +72,8 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         content = match[1].replace('"', '\\"').replace("\\'", "'")
         span = Span(*match.span())
-        edits, title = (Edit(span, f'"{content}"'),), f'write `"{content[:50]}"`'
         number = content.lstrip("+-").replace(".", "").isdigit()  # it may need no quotes
-        yield Diagnosis("single-quotes", message, span, edits, title, safe=not number)
+        yield rewritten("single-quotes", message, span, f'"{content}"', safe=not number)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.ahead_limit)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]
@@ -90,8 +89,7 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
             yield advice("smart-quotes", message, context.token.span, 'write `"…"`')
             return
         span = Span(*match.span())
-        edits, title = (Edit(span, f'"{match[1]}"'),), f'write `"{match[1][:50]}"`'
-        yield Diagnosis("smart-quotes", message, span, edits, title, safe=True)
+        yield rewritten("smart-quotes", message, span, f'"{match[1]}"', safe=True)
 
 
 def _wrong_triple(context: ErrorContext) -> Iterator[Diagnosis]:
