@@ -132,9 +132,9 @@ def lower_checked(
     )
     check_encoded_size(sum(map(len, pieces)) + omitted, "model would take", source)
     if depth > _DEEP:
-        import onnx
+        from onnxtext.proto.descriptors import message_classes
 
-        decode_message(onnx.ModelProto, b"".join(pieces), source)
+        decode_message(message_classes().ModelProto, b"".join(pieces), source)
     return pieces, omitted
 
 

@@ -235,6 +235,27 @@ def test_import_is_cheap() -> None:
     assert not {"onnx", "google", "numpy", "lark", "click", "rich"} & set(modules)
 
 
+def test_the_protobuf_schema_is_read_without_importing_onnx() -> None:
+    # The fields of the model and of its graph are not in the order of their numbers.
+    script = """
+import json, sys, onnxtext
+binary = bytes.fromhex(sys.argv[1])
+assert onnxtext.to_binary(onnxtext.from_binary(binary)) == binary
+imported = [name for name in ("google.protobuf", "onnx", "numpy") if name in sys.modules]
+import onnx
+from onnxtext.proto.descriptors import message_classes
+assert message_classes().GraphProto is onnx.GraphProto
+model = onnxtext.loads("<onnxtext: 1> g () => () {}", onnx.ModelProto)
+assert type(model.graph) is onnx.GraphProto
+print(json.dumps(imported))
+"""
+    binary = b"\x3a\x03\x12\x01g\x08\x08"
+    done = subprocess.run(
+        [sys.executable, "-c", script, binary.hex()], capture_output=True, check=True, text=True
+    )
+    assert json.loads(done.stdout) == ["google.protobuf"]
+
+
 @pytest.mark.parametrize("message_type", TEXTS, ids=lambda kind: kind.__name__)
 def test_loads_and_dumps_round_trip(message_type: type[Any]) -> None:
     result = onnxtext.loads(TEXTS[message_type], message_type)

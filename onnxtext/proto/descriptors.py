@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The protobuf schema of ONNX: the descriptors of the installed onnx, plus known newer fields.
 
-Importing onnx takes longer than converting a small model. So onnx is imported only when the spec of
-a message is needed, for example for records, `@set` and residual fields.
+Importing onnx takes longer than converting a small model. So only its module of message classes is
+loaded, and only when the spec of a message is needed, for example for records, `@set` and residual
+fields.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import Any, NamedTuple
 
 from onnxtext.proto.newer_fields import NEWER_FIELDS
@@ -132,10 +136,30 @@ def _short_name(name: str) -> str:
 
 
 @cache
-def _descriptors() -> dict[str, Any]:
+def message_classes() -> Any:
+    """Return `onnx_ml_pb2`, onnx's module of message classes, without importing the onnx package.
+
+    The package imports numpy and the operator schemas, which takes 100 ms. The classes are those
+    that a later `import onnx` uses, because protobuf creates one class for each descriptor.
+
+    Raises:
+        ModuleNotFoundError: onnx is not installed.
+    """
+    if "onnx" not in sys.modules and (package := find_spec("onnx")) is not None:
+        locations = package.submodule_search_locations
+        spec = PathFinder.find_spec("onnx.onnx_ml_pb2", locations)
+        if spec is not None and spec.loader is not None:
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
     from onnx import onnx_ml_pb2
 
-    return _messages_of(onnx_ml_pb2)
+    return onnx_ml_pb2
+
+
+@cache
+def _descriptors() -> dict[str, Any]:
+    return _messages_of(message_classes())
 
 
 @cache

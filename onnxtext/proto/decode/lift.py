@@ -284,11 +284,12 @@ def canonical_message(data: bytes, message: str) -> bytes:
         LiftError: protobuf cannot read the message.
         MemoryError: there is not enough memory.
     """
-    import onnx
     from google.protobuf.message import DecodeError, EncodeError
 
+    from onnxtext.proto.descriptors import message_classes
+
     try:
-        kind = attrgetter(message)(onnx.onnx_ml_pb2)
+        kind = attrgetter(message)(message_classes())
         canonical: bytes = kind.FromString(bytes(data)).SerializeToString()
     except EncodeError as error:  # a decoded message can be encoded unless memory runs out
         raise MemoryError from error
