@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from typing import Any
 
@@ -45,6 +44,8 @@ class WeightMover(Rewriter):
 
     def add(self, data: bytes | memoryview) -> str:
         """Add bytes to the resources; return their digest as the text shows it."""
+        import hashlib  # only here, because the import is slow
+
         full_digest = hashlib.sha256(data).hexdigest()
         digest = full_digest[:PRINTED_DIGITS]
         if digest not in self.resources:

@@ -16,8 +16,6 @@ import re
 import struct
 from typing import TYPE_CHECKING
 
-import orjson
-
 from onnxtext.tensor.element_types import ElementType
 from onnxtext.tensor.errors import LiteralError, quote_token
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, value_of
@@ -129,6 +127,8 @@ def float32_text(bits: int, *, point: bool = False) -> str:
     """
     if bits & 0x7FFFFFFF >= 0x7F800000:
         return _special_text(bits, 32, 0x7F800000, 0x7FC00000)
+    import orjson  # only here, because the import is slow
+
     value = np.array([bits], np.uint32).view(np.float32)
     return _spell(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode(), point)
 
@@ -141,6 +141,8 @@ def float64_text(bits: int) -> str:
     """
     if bits & 0x7FFFFFFFFFFFFFFF >= _DOUBLE_INF:
         return _special_text(bits, 64, _DOUBLE_INF, 0x7FF8000000000000)
+    import orjson  # only here, because the import is slow
+
     return _spell(orjson.dumps(struct.unpack("<d", struct.pack("<Q", bits))[0]).decode(), False)
 
 

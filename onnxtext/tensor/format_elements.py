@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from onnxtext.tensor.element_types import ElementType, raw_size
 from onnxtext.tensor.float_literals import float32_text, float64_text
 from onnxtext.tensor.lazy_numpy import np
@@ -246,6 +244,8 @@ def _number_rows(values: NDArray[Any], row: int | None = None, *, point: bool = 
 
 def _dump_rows(rows: NDArray[Any], point: bool) -> str:
     """Return a table of numbers as text, with ``], [`` between rows and ``, `` between elements."""
+    import orjson  # only here, because the import is slow
+
     text = orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)[2:-2]
     if rows.dtype.kind == "f":
         if b"+" in text:

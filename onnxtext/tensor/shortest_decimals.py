@@ -14,8 +14,6 @@ import functools
 import math
 from itertools import count
 
-import orjson
-
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, value_of
 from onnxtext.tensor.float_literals import float32_bits, float32_text
 
@@ -49,6 +47,8 @@ def narrow_text(name: str, code: int) -> str:
         a NaN, ``nan`` or ``-nan`` if this word is read as exactly the code of the NaN, otherwise
         the code itself, such as ``0x7e01``.
     """
+    import orjson  # only here, because the import is slow
+
     form = FORMATS[name]
     value = value_of(form, code)
     if math.isnan(value):
