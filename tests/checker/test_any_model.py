@@ -7,15 +7,17 @@ import random
 
 import onnx
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 import onnxtext
 from onnxtext import OnnxTextError
 from onnxtext.io.text_or_binary import looks_binary
 from onnxtext.proto.descriptors import message_spec
 from tests.corpus import onnx_directory, wheel_models
-from tests.seeds import draws
+from tests.seeds import draws, seeded
 from tests.strategies import message, models
+from tests.wire.inputs import Inputs
+from tests.wire.test_corrupt_models import is_model
 
 pytestmark = pytest.mark.thorough
 
@@ -24,7 +26,8 @@ long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(He
 
 
 def assert_checkable(data: bytes) -> None:
-    assume(looks_binary(data))  # a model of two bytes may be a text, such as `(` and a tab
+    if not looks_binary(data):  # a model of two bytes may be a text, such as `(` and a tab
+        return
     found = onnxtext.check(data, select=["all", "style"])
     assert all(item.path is not None for item in found)
     in_text = onnxtext.check(onnxtext.from_binary(data), select=["all", "style"])
@@ -38,6 +41,15 @@ def assert_checkable(data: bytes) -> None:
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
 def test_any_model_can_be_checked(data: bytes) -> None:
     assert_checkable(data)
+
+
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_models_in_any_encoding_can_be_checked() -> None:
+    inputs = Inputs(seeded())
+    for _ in range(draws(100)):
+        data = inputs.draw()
+        if is_model(data):
+            assert_checkable(data)
 
 
 @pytest.mark.slow

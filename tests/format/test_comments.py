@@ -13,6 +13,8 @@ from onnxtext.syntax.grammar.lexer import load_lexer
 from tests.corpus import EXAMPLES, REPOSITORY, SHARED, index
 from tests.format.laws import assert_format_laws
 from tests.seeds import draws, seeded
+from tests.wire.inputs import Inputs
+from tests.wire.test_corrupt_models import is_model
 
 pytestmark = pytest.mark.thorough
 
@@ -122,6 +124,22 @@ def test_fmt_keeps_a_comment_at_any_token_of_official_texts(part: int) -> None:
         text = rng.choice(texts)
         at = rng.choice(list(boundaries(text)))
         assert_format_laws(with_comment(text, at, "# new", own_line=rng.random() < 0.5))
+
+
+@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
+def test_fmt_keeps_comments_and_bytes_of_models_in_any_encoding() -> None:
+    rng = seeded()
+    inputs = Inputs(rng)
+    for _ in range(draws(100)):
+        data = inputs.draw()
+        if not is_model(data):
+            continue
+        text = onnxtext.from_binary(data)
+        share = rng.choice((0.02, 0.2, 0.7))
+        for at in reversed(boundaries(text)):
+            if rng.random() < share:
+                text = with_comment(text, at, f"# {at}", own_line=rng.random() < 0.5)
+        assert onnxtext.to_binary(assert_format_laws(text)) == data
 
 
 def test_an_empty_comment_ends_a_text_without_line_break() -> None:

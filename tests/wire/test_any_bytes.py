@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1 and L4 on any bytes: a round trip if protobuf reads them, else an error with a place."""
+"""L1, L4 and `fmt` on any bytes: they round-trip if protobuf reads them, or the error has a place."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def is_converted(data: bytes) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a patch that does not fit is a warning
         assert onnxtext.to_binary(text) == data
+    assert onnxtext.format_text(text) == text
     return True
 
 
