@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L1, L4 and `fmt` on any bytes: they round-trip if protobuf reads them, or the error has a place."""
+"""L1, L4 and `fmt` on any bytes: a round trip, or an error with a place if they are no model."""
 
 from __future__ import annotations
 
