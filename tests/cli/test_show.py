@@ -17,7 +17,6 @@ import pytest
 
 import onnxtext
 from tests.cli.command import BAD_TEXT, TEXT, Result, binary, environment, onnxtext_command, run
-from tests.corpus import REPOSITORY
 from tests.show_model.test_show_command import STATISTICS, reading_text, weighted
 
 
@@ -276,16 +275,6 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.wait() in (0, -signal.SIGPIPE)
-
-
-def test_the_examples_of_the_page_are_current() -> None:
-    page = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
-    found = re.findall(
-        r"^```console\n\$ onnxtext (show [^\n]*)\n(.*?)^```$", page, re.DOTALL | re.M
-    )
-    assert found
-    for line, expected in found:
-        assert shown(*shlex.split(line)[1:], cwd=REPOSITORY) == expected
 
 
 def test_context_alone_chooses_no_part(tmp_path: Path) -> None:
