@@ -12,11 +12,15 @@ import subprocess
 import threading
 from pathlib import Path
 
+import numpy as np
 import onnx
+import onnx.helper as oh
+import onnx.numpy_helper as nh
 import pytest
 
 import onnxtext
 from tests.cli.command import BAD_TEXT, TEXT, Result, binary, environment, onnxtext_command, run
+from tests.pages import blocks
 from tests.show_model.test_show_command import STATISTICS, reading_text, weighted
 
 
@@ -275,6 +279,14 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.wait() in (0, -signal.SIGPIPE)
+
+
+def test_the_page_shows_a_line_of_a_weight(tmp_path: Path) -> None:
+    numbers = np.random.default_rng(0).standard_normal((1000, 64), dtype=np.float32)
+    weights = [nh.from_array(numbers, name) for name in ("embed.weight", "other")]
+    onnx.save(oh.make_model(oh.make_graph([], "g", [], [], weights)), tmp_path / "m.onnx")
+    (line,) = re.findall(r"^.*embed\.weight.*\n", shown("m.onnx", cwd=tmp_path), re.MULTILINE)
+    assert line in blocks("docs/commands.md", "text")
 
 
 def test_context_alone_chooses_no_part(tmp_path: Path) -> None:
