@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`docs/diff.md`, and its part of `docs/commands.md`, show what the commands print.
+"""`docs/diff.md` shows what its commands print.
 
 Run `python3 dev.py bless tests/differ/test_docs.py` to rewrite the outputs in `docs/diff.md`; read
 the difference before you commit it.
@@ -53,12 +53,6 @@ def test_the_page_shows_what_its_commands_print(directory: Path) -> None:
         PAGE.write_text(made, encoding="utf-8")
     else:
         assert made == TEXT
-
-
-def test_docs_of_commands_agree(directory: Path) -> None:
-    commands = (REPOSITORY / "docs" / "commands.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```text\n(--- .*?)^```$", commands, re.DOTALL | re.MULTILINE)
-    assert run("diff", "old.onnxtxt", "new.onnxtxt", cwd=directory).out.decode() == shown
 
 
 def test_every_key_of_json_is_described() -> None:
