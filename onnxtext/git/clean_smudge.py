@@ -18,6 +18,7 @@ from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
 from onnxtext.git.filter_comment import NOTE, with_stored_line_ends
 from onnxtext.io.memory import lacks_memory
 from onnxtext.io.text_or_binary import HEAD, TEXT_SUFFIXES, decode_text, has_binary_content
+from onnxtext.select_core import CoreError
 
 DEFAULT_LIMIT = 64 << 20
 """Maximum size in bytes of models to clean, unless `onnxtext.maxSize` is set.
@@ -238,6 +239,15 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
     return f"{location}{first.message} [{first.code}]"
 
 
+def failure_reason(error: Exception) -> str:
+    """Return why a program that git runs has failed, in one line: a bug, unless it is known."""
+    if lacks_memory(error):
+        return "there is not enough memory"
+    if isinstance(error, CoreError):
+        return str(error)
+    return f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
+
+
 def _convert_or_keep(convert: Callable[[], ConvertedFile], verb: str) -> ConvertedFile:
     """Call `convert`; on any failure, keep the content and warn.
 
@@ -248,10 +258,7 @@ def _convert_or_keep(convert: Callable[[], ConvertedFile], verb: str) -> Convert
         try:
             converted = convert()
         except Exception as error:  # an internal error must not lose a file
-            if lacks_memory(error):
-                return ConvertedFile(None, (f"{verb} unchanged: there is not enough memory",))
-            reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            return ConvertedFile(None, (f"{verb} unchanged: internal error: {reason}",))
+            return ConvertedFile(None, (f"{verb} unchanged: {failure_reason(error)}",))
     warned = [
         re.sub(r"^<(?:bytes|string)>: ", "", str(item.message))
         for item in caught

@@ -15,6 +15,7 @@ from onnxtext.git.clean_smudge import has_markers
 from onnxtext.io.memory import lacks_memory
 from onnxtext.io.text_or_binary import decode_text, has_binary_content
 from onnxtext.plurals import count_noun
+from onnxtext.select_core import CoreError
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
 
@@ -29,11 +30,16 @@ def review_text(data: bytes) -> str | bytes:
     Returns:
         The printed model. For a text that cannot be converted to a model: the text itself. For
         other content: a comment with its size and SHA-256.
+
+    Raises:
+        CoreError: `ONNXTEXT_CORE` is wrong. Git must not cache a result, so the diff is aborted.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)
         try:
             return _of_binary(data) if has_binary_content(data) else _of_text(bytes(data))
+        except CoreError:
+            raise
         except Exception as error:  # an internal error must not abort the whole diff
             if lacks_memory(error):
                 return _unknown(data, "there is not enough memory")

@@ -11,7 +11,15 @@ import pytest
 
 import onnxtext
 from onnxtext.select_core import core
-from tests.cli.command import binary, onnxtext_command, run, run_command
+from tests.cli.command import (
+    OTHER_TEXT,
+    TEXT,
+    binary,
+    environment,
+    onnxtext_command,
+    run,
+    run_command,
+)
 
 SLOW = ("onnx.", "numpy.", "lark.", "google.protobuf.", "rich.")
 
@@ -108,6 +116,28 @@ def test_an_unknown_core_is_an_error(arguments: list[str], text: Path) -> None:
     result = run(*arguments, *files, env={"ONNXTEXT_CORE": "Native"}, fresh=True)
     assert result.status == 2
     assert result.err == "error: ONNXTEXT_CORE must be `native` or `python`, not `Native`\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        # git caches the output of textconv, unless it fails
+        ("textconv m.onnx", 2, "error: {}\n"),
+        ("clean m.onnx", 0, "warning: m.onnx: stored unchanged: {}\n"),
+        ("merge-driver b.onnx m.onnx o.onnx", 129, "warning: {}; our version is unchanged\n"),
+    ],
+)
+def test_programs_of_git_report_an_unknown_core(
+    arguments: str, status: int, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "m.onnx").write_bytes(binary())
+    (tmp_path / "o.onnx").write_bytes(binary(OTHER_TEXT))
+    (tmp_path / "b.onnx").write_bytes(binary(TEXT.replace("Relu", "Abs")))
+    env = environment(ONNXTEXT_CORE="Native")
+    result = run("git", *arguments.split(), cwd=tmp_path, stdin=binary(), env=env, fresh=True)
+    assert result.status == status
+    assert result.err == message.format("ONNXTEXT_CORE must be `native` or `python`, not `Native`")
+    assert result.out == (binary() if "clean" in arguments else b"")
 
 
 def test_the_console_script_and_the_module_are_the_same(text: Path) -> None:

@@ -14,7 +14,7 @@ import click
 
 from onnxtext.cli.command_errors import io_errors
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.report import ERROR_STATUS, NO_MEMORY, Reporter
+from onnxtext.cli.report import ERROR_STATUS, Reporter
 from onnxtext.cli.streams import (
     print_to_stdout,
     read_stdin,
@@ -24,7 +24,6 @@ from onnxtext.cli.streams import (
 )
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import name_of, read_input
-from onnxtext.io.memory import lacks_memory
 
 if TYPE_CHECKING:
     from onnxtext.git.clean_smudge import ConvertedFile
@@ -184,9 +183,9 @@ def merge_driver(
         _warn(path, f"{name_of(error, path)}: {error.strerror}; our version is unchanged")
         return DRIVER_FAILED
     except Exception as error:  # exit status 1 would mean a merge with conflicts
-        reason = f"internal error: {type(error).__name__}: {error}".partition("\n")[0][:200]
-        reason = NO_MEMORY if lacks_memory(error) else reason
-        _warn(path, f"{reason}; our version is unchanged")
+        from onnxtext.git.clean_smudge import failure_reason
+
+        _warn(path, f"{failure_reason(error)}; our version is unchanged")
         return DRIVER_FAILED
     for note in notes:
         _warn(path, note)
