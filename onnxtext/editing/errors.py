@@ -19,7 +19,7 @@ def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxT
         name: the name.
         candidates: all names of this kind in the model.
     """
-    help = suggest_name(name, candidates)
+    help = suggest_name(name, filter(None, candidates))
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {kind} `{name}`", help=help))
 
 

@@ -25,11 +25,15 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         label: whether to rename only the label of a node, even if a value has the same name.
 
     Raises:
-        OnnxTextError: no value or label has the old name, or the new name is empty, in use, or
-            cannot be encoded.
+        OnnxTextError: no value or label has the old name, the old name is empty, or the new name is
+            empty, in use, or cannot be encoded.
     """
     if not new:
         raise refused_edit_error("a name cannot be empty")
+    if not old:  # an input may have this invalid name, but so do all omitted inputs of nodes
+        raise refused_edit_error(
+            "an empty name cannot be renamed: in nodes, it stands for omitted inputs and outputs"
+        )
     check_name(new)
     if label:
         _rename_label(model, old, new, "label", [])

@@ -84,6 +84,16 @@ def test_rename_changes_a_nested_value() -> None:
     assert "(float[N, 4] inner) { inner = Neg (b) },  # takes b" in result
 
 
+def test_omitted_inputs_do_not_get_the_name_of_an_unnamed_input() -> None:
+    text = 'g (float[2] "", float m) => (float[2] y) {\n  y = Clip ("", , m)\n}\n'
+    for content in (text, onnxtext.to_binary(text)):
+        with pytest.raises(OnnxTextError, match="stands for omitted inputs"):
+            editing.apply(content, partial(editing.rename, old="", new="x"))
+        with pytest.raises(OnnxTextError) as caught:
+            editing.apply(content, partial(editing.rename, old="q", new="x"))
+        assert caught.value.diagnostics[0].help == "the model has `m`, `y`"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -94,6 +104,7 @@ def test_rename_changes_a_nested_value() -> None:
         ("u", "a", "`a` is already a value of `g`"),
         ("one", "two", "another node already has the label `two`"),
         ("a", "", "a name cannot be empty"),
+        ("", "z", "an empty name cannot be renamed"),
     ],
 )
 def test_impossible_renames_are_errors(old: str, new: str, said: str) -> None:
