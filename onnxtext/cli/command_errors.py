@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.io.files import check_mapped, is_same, name_of, reason_of
+from onnxtext.io.files import check_mapped, is_same
+from onnxtext.io.os_errors import name_of, reason_of
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 

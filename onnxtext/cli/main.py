@@ -47,7 +47,7 @@ def _run(arguments: list[str]) -> int:
     from onnxtext.cli.report import ERROR_STATUS, discard_stream, internal_error, plain_error
     from onnxtext.cli.signals import handle_bus_errors
     from onnxtext.cli.streams import cannot_write_stdout, occupy_closed_descriptors
-    from onnxtext.io import files
+    from onnxtext.io import files, os_errors
     from onnxtext.select_core import CoreError
 
     occupy_closed_descriptors()
@@ -77,8 +77,8 @@ def _run(arguments: list[str]) -> int:
         plain_error(str(error))
         return ERROR_STATUS
     except OSError as error:
-        if files.lacks_current_directory(error):
-            plain_error(files.reason_of(error))
+        if os_errors.lacks_current_directory(error):
+            plain_error(os_errors.reason_of(error))
         # The error is from standard output, because `write_stderr` never raises.
         elif error.filename is None and sys.stdout is not None:
             discard_stream(sys.stdout)

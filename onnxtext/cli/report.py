@@ -22,8 +22,8 @@ from onnxtext import __version__
 from onnxtext.cli.command_errors import CommandError
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.io.files import lacks_current_directory, reason_of
 from onnxtext.io.memory import lacks_memory
+from onnxtext.io.os_errors import lacks_current_directory, reason_of
 from onnxtext.select_core import CoreError
 from onnxtext.terminal import wants_color
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
-from onnxtext.io.files import reason_of, write_atomically
+from onnxtext.io.files import write_atomically
+from onnxtext.io.os_errors import reason_of
 
 _BEGIN = b"# onnxtext git install: begin"
 _END = b"# onnxtext git install: end"

@@ -106,6 +106,9 @@ def write_atomically(
     """
     with replace_file(path) as file:
         file.write(data)
+        if instead_of is not None:  # before the comparison, because it may take long
+            file.flush()
+            os.fsync(file.fileno())
         if instead_of is not None and path.is_file() and not has_content(path, instead_of):
             raise OSError(errno.EBUSY, "it has changed since it was read", os.fspath(path))
 
@@ -208,6 +211,22 @@ def check_mapped(*, again: bool = False) -> None:
             continue
         if os.path.samestat(before, after):
             check_unchanged(path, before, after)
+            if before.st_mtime_ns != after.st_mtime_ns:
+                _check_blob(path)
+                if again:
+                    mapped[path] = after
+
+
+def _check_blob(path: str) -> None:
+    """Check that a blob whose time has changed was only stored again, not written to."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:  # noqa: PTH123 - the key of `mapped` is a str
+        while part := file.read(_CHUNK):
+            digest.update(part)
+    if digest.hexdigest() != os.path.basename(path):  # noqa: PTH119
+        raise OSError(errno.EBUSY, "it changed while it was being read", path)
 
 
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
@@ -264,31 +283,6 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
 
 _MAX_DEVICE_BYTES = 1 << 28
 _MAX_PIPE_BYTES = 1 << 32
-
-
-def name_of(error: OSError, default: str | Path) -> str:
-    """Return the name of the file that caused an error.
-
-    Args:
-        error: the error.
-        default: the name to return if the error has none, or only a descriptor.
-    """
-    name = error.filename
-    return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else str(default)
-
-
-def reason_of(error: OSError) -> str:
-    """Return the message of an error, without the name of the file."""
-    if lacks_current_directory(error):
-        return "the current directory does not exist"
-    if error.errno == errno.EFAULT:  # the input is a file that was mapped into memory
-        return "an input was truncated while it was being read"
-    return error.strerror or str(error)
-
-
-def lacks_current_directory(error: OSError) -> bool:
-    """Whether a path could not be resolved because the current directory was deleted."""
-    return isinstance(error, FileNotFoundError) and error.filename is None
 
 
 def has_content(path: Path, data: bytes | memoryview) -> bool:

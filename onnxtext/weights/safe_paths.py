@@ -13,7 +13,8 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, BinaryIO
 
 from onnxtext.io import files
-from onnxtext.io.files import check_unchanged, map_file, name_of, read_regular
+from onnxtext.io.files import check_unchanged, map_file, read_regular
+from onnxtext.io.os_errors import name_of
 from onnxtext.io.path_safety import leads_out
 from onnxtext.tensor.blobs import UNREADABLE, BlobError
 

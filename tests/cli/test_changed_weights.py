@@ -58,6 +58,23 @@ module._write_beside = patched
 """
 
 
+OVERWRITES_BLOB = """
+import os
+import onnxtext.weights.find_blobs as module
+
+old = module.verify_digest
+
+def patched(data, digest, location):
+    old(data, digest, location)
+    path = location.removeprefix("in ")
+    with open(path, "r+b") as file:
+        file.write(b"changed")
+    os.utime(path)
+
+module.verify_digest = patched
+"""
+
+
 def model(seed: int = 0) -> onnx.ModelProto:
     """A model with 1.2 MB of random weights."""
     values = np.random.default_rng(seed).standard_normal(300_000, dtype=np.float32)
@@ -98,6 +115,14 @@ def test_a_blob_that_another_process_stores_again_is_unchanged(
     text = write_text(tmp_path / "m.onnxtxt", "store")
     result = run_patched(TOUCHES, command, text)
     assert (result.status, result.err) == (0, "")
+
+
+def test_a_blob_that_is_written_to_is_an_error(tmp_path: Path) -> None:
+    text = write_text(tmp_path / "m.onnxtxt", "store")
+    result = run_patched(OVERWRITES_BLOB, "to-binary", text)
+    assert result.status == 2
+    assert f"{names(tmp_path / 'm.weights')[0]}: it changed while it was being read" in result.err
+    assert names(tmp_path) == ["m.onnxtxt", "m.weights"]
 
 
 def test_external_data_can_be_a_blob_that_is_stored_again(tmp_path: Path) -> None:

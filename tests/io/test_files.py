@@ -50,6 +50,18 @@ def test_replacement_is_atomic(tmp_path: Path) -> None:
     assert names(tmp_path) == ["m.onnx"]
 
 
+def test_a_file_that_changes_while_the_new_one_is_synchronized_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.onnxtxt"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", lambda descriptor: path.write_bytes(b"edited"))
+    with pytest.raises(OSError, match="it has changed since it was read"):
+        write_atomically(path, b"new", instead_of=b"old")
+    assert path.read_bytes() == b"edited"
+    assert names(tmp_path) == ["m.onnxtxt"]
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
 def test_permissions_are_kept_and_never_widened(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "m.onnx"

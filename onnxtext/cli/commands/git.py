@@ -19,7 +19,7 @@ from onnxtext.cli.streams import print_to_stdout
 from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.io.files import name_of
+from onnxtext.io.os_errors import name_of
 from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from onnxtext.cli.streams import (
     write_stdout,
 )
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.io.files import name_of, read_input
+from onnxtext.io.files import read_input
+from onnxtext.io.os_errors import name_of
 
 if TYPE_CHECKING:
     from onnxtext.git.clean_smudge import ConvertedFile
