@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
+from onnxtext.io.memory import MEMORY_MESSAGES
 from onnxtext.model_arguments import read_model_argument
 
 if TYPE_CHECKING:
@@ -150,7 +152,6 @@ def run_model(
         raise ValueError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if importlib.util.find_spec(engine) is None:
         raise run_error(f"{engine} is not installed", name, f"pip install {engine}")
-    from onnxtext.engines.child_main import NO_OVERLOADS
     from onnxtext.engines.value_files import read_values, write_values
 
     shown = "the model" if name == _NAMELESS else name
@@ -170,23 +171,33 @@ def run_model(
             message = f"{engine} has not finished {shown} after {timeout:g} {unit}"
             help = "raise the limit with `--timeout` (0: no limit), unless a loop never ends"
             raise run_error(message, name, help, "run-limit") from None
-        report = directory / "error.json"
-        if report.exists():
-            failure = json.loads(report.read_text())
-            message = failure["message"]
-            if (
-                "MemoryError" in failure["type"]
-                or "bad_alloc" in message
-                or "to allocate" in message
-            ):
-                message = f"{engine} exceeds the memory limit with {shown}: {_short(failure)}"
-                raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
-            elsewhere = NO_OVERLOADS in message or (engine == "onnx" and _lacks_operator(message))
-            advice = "try `--engine onnxruntime`" if elsewhere else None
-            raise run_error(f"{engine} cannot run {shown}: {_short(failure)}", name, advice)
-        if done.returncode:
-            raise run_error(f"{engine} has crashed: {_crash_reason(done)}", name)
-        return read_values(directory / "outputs")
+        if not done.returncode:
+            return read_values(directory / "outputs")
+        reason, message = _crash_reason(done), f"{engine} has crashed: "
+        advice = None
+        with contextlib.suppress(OSError, ValueError):  # without memory, the report is incomplete
+            failure = json.loads((directory / "error.json").read_text())
+            reason, message = _short(failure), f"{engine} cannot run {shown}: "
+            advice = _advice(engine, failure)
+        if any(words in reason for words in _NO_MEMORY):
+            message = f"{engine} exceeds the memory limit with {shown}: {reason}"
+            raise run_error(message, name, "raise the limit with `--memory`", "run-limit")
+        raise run_error(f"{message}{reason}", name, advice)
+
+
+_NO_MEMORY = ("MemoryError", "bad_alloc", "to allocate", *MEMORY_MESSAGES)
+"""Parts of the messages of engines, Python and the loader of libraries about a lack of memory."""
+
+
+def _advice(engine: str, failure: Mapping[str, str]) -> str | None:
+    """Return the help for a model that the engine has rejected."""
+    if failure["type"] == "RecursionError":
+        return "the functions are nested too deeply for onnx: inline them with `onnx.inliner`"
+    from onnxtext.engines.child_main import NO_OVERLOADS
+
+    message = failure["message"]
+    elsewhere = NO_OVERLOADS in message or (engine == "onnx" and _lacks_operator(message))
+    return "try `--engine onnxruntime`" if elsewhere else None
 
 
 _MISSING = re.compile(

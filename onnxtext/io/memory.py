@@ -51,7 +51,8 @@ def _free_large_block() -> None:
     bytes(_KEPT)  # uses calloc, so the pages are not touched; a bytearray would write zeros
 
 
-_MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
+MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
+"""Parts of the messages of the loader of libraries about a lack of memory."""
 
 
 def lacks_memory(error: BaseException | None) -> bool:
@@ -61,7 +62,7 @@ def lacks_memory(error: BaseException | None) -> bool:
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             return True
-        if isinstance(error, ImportError) and any(text in str(error) for text in _MEMORY_MESSAGES):
+        if isinstance(error, ImportError) and any(text in str(error) for text in MEMORY_MESSAGES):
             return True
         error = error.__cause__ or error.__context__
     return False

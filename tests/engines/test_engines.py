@@ -370,6 +370,40 @@ def test_memory_of_zero_is_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert engines.run_model(model, inputs, memory=0)["y"].tolist() == [-1, -1]
 
 
+SMALL = "<ir_version: 10, opset_import: [21]>\ng (float[2] x) => (float[2] y) { y = Neg (x) }\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory is not limited")
+def test_a_library_that_cannot_be_loaded_exceeds_the_memory_limit() -> None:
+    with pytest.raises(onnxtext.OnnxTextError, match="exceeds the memory limit") as caught:
+        engines.run_model(engines.load_model(SMALL), {"x": np.ones(2, np.float32)}, memory=1 << 20)
+    assert caught.value.diagnostics[0].code == "run-limit"
+
+
+@pytest.mark.parametrize("report", ["", '{"type": "Mem'])
+def test_memory_may_not_suffice_for_the_report(
+    report: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        Path(command[4], "error.json").write_text(report)
+        return subprocess.CompletedProcess(command, 1, b"", b"Traceback\nMemoryError\n")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(onnxtext.OnnxTextError, match=r"limit with the model: .*MemoryError"):
+        engines.run_model(engines.load_model(SMALL), {"x": np.ones(2, np.float32)})
+
+
+def test_deeply_nested_functions_are_refused_with_a_help() -> None:
+    calls = [f"y = l.f{index} (x)" for index in range(600)]
+    text = SMALL.replace("[21]", '[21, "l": 1]').replace("y = Neg (x)", calls[0])
+    for index, call in enumerate([*calls[1:], "y = Neg (x)"]):
+        text += f'<domain: "l", opset_import: [21, "l": 1]>\nf{index} (x) => (y) {{ {call} }}\n'
+    with pytest.raises(onnxtext.OnnxTextError, match="RecursionError") as caught:
+        engines.run_model(engines.load_model(text), {"x": np.ones(2, np.float32)})
+    help = "the functions are nested too deeply for onnx: inline them with `onnx.inliner`"
+    assert caught.value.diagnostics[0].help == help
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["onnx", "onnxruntime"])
 def test_time_and_memory_are_limited(engine: str) -> None:
