@@ -96,6 +96,9 @@ def require_bytes(data: Any) -> Any:
 Item = TypeVar("Item", bound=str | os.PathLike[str])
 
 
+_BYTES = bytes | bytearray | memoryview
+
+
 def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item, ...]:
     """Return the items of an argument that is a list of names, or a single one.
 
@@ -107,8 +110,9 @@ def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item
         TypeError: the argument, or an item of it, is no name (or path, if `paths` is true).
     """
     expected = "a name or path (a str or os.PathLike)" if paths else "a name (a str)"
-    if not isinstance(items, Iterable | os.PathLike):
-        items = [items]
+    # The items of bytes are integers; a memoryview with several dimensions cannot be iterated.
+    if not isinstance(items, Iterable | os.PathLike) or isinstance(items, _BYTES):
+        items = [items]  # type: ignore[list-item]
     result = (items,) if isinstance(items, str | os.PathLike) else tuple(items)
     for item in result:
         if not isinstance(item, str) and not (paths and isinstance(item, os.PathLike)):

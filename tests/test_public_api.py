@@ -458,7 +458,7 @@ def test_names_may_be_in_any_iterable_and_one_name_alone(wanted: Any, tmp_path: 
 def test_names_to_show_that_are_no_strings_are_type_errors(option: str) -> None:
     wrong: Any
     said = None if option == "find" else r"expected a name \(a str\), not "
-    for wrong in (5, [5], b"x", [b"x"]):
+    for wrong in (5, [5], b"x", [b"x"], memoryview(b"abcd").cast("B", (2, 2))):
         with pytest.raises(TypeError, match=said):
             onnxtext.show(MODEL, **{option: wrong})
 

@@ -60,6 +60,8 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             f"`{text}` is neither a number nor a list with rows of equal length",
             help="write `@x.npy`, `3` or `[1.5, 2]`",
         )
+    if text == "@":
+        raise CommandError("no-input", "`@` names no file", help="write `@x.npy`")
     path = Path(text[1:])
     with io_errors("read", path):
         try:

@@ -51,6 +51,12 @@ class FileName(click.Path):
         return [CompletionItem(incomplete, type="file", suffixes=" ".join(self.suffixes))]
 
 
+class Integer(click.IntRange):
+    """A click type for integers in a range, with a plain name for messages."""
+
+    name = "integer"
+
+
 TEXT = FileName(*TEXT_SUFFIXES)
 BINARY = FileName(BINARY_SUFFIX)
 MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)

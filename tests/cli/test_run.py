@@ -222,6 +222,9 @@ def test_compare_lists_outputs_that_one_model_lacks(files: Path) -> None:
         (["--random", "--rtol", "nan"], 2, "'nan' is not a finite number"),
         (["--random", "--timeout", "1e300"], 2, "is not in the range"),
         (["--random", "--memory", "9" * 30], 2, "is not in the range"),
+        (["--random", "--memory", "x"], 2, "'x' is not a valid integer."),
+        (["--random", "--timeout", "x"], 2, "'x' is not a valid number."),
+        (["--input", "x=@"], 2, "`@` names no file"),
         (
             ["--random", "--dim", "M=3"],
             1,

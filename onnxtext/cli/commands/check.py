@@ -13,7 +13,7 @@ from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.edited_files import EditTarget, new_findings, replace_edited, write
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import MODEL, one_of, reporting_options
+from onnxtext.cli.options import MODEL, Integer, one_of, reporting_options
 from onnxtext.cli.progress import process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file
@@ -130,7 +130,7 @@ def _codes(
 )
 @click.option(
     "--max-findings",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     metavar="N",
     help=f"Show no more than N findings of a file; 0 shows all. [default: {DEFAULT_MAX_FINDINGS}]",
 )

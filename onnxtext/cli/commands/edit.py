@@ -13,7 +13,7 @@ import click
 from onnxtext.cli.edited_files import EditTarget, new_findings, read, show, write
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import MODEL, add_options, reporting_options
+from onnxtext.cli.options import MODEL, Integer, add_options, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic
@@ -257,7 +257,7 @@ def replace_weight(weights: tuple[str, ...]) -> Edit:
 
 
 @_verb("set-opset")
-@click.argument("version", type=click.IntRange(min=1))
+@click.argument("version", type=Integer(min=1))
 @click.option(
     "--domain",
     default="",
@@ -312,7 +312,7 @@ def _weight(text: str) -> tuple[str, str]:
     if not equals:
         _, value = _pair(text, "w=@w.npy")
         raise click.UsageError(f"{value!r} does not begin with @: name a file, as in w=@w.npy.")
-    if not name:
+    if not name or not file:
         raise click.UsageError(f"{text!r} is not of the form 'w=@w.npy'.")
     return name, f"@{file}"
 

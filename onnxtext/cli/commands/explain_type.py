@@ -13,7 +13,7 @@ import click
 
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.options import MODEL, Integer, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout, read_file
 from onnxtext.diagnostics.terminal_text import escape_controls
@@ -111,14 +111,14 @@ def _names(path: Path) -> Iterator[str]:
 )
 @click.option(
     "--line",
-    type=click.IntRange(min=1),
+    type=Integer(min=1),
     metavar="N",
     help="In a text, explain the values that the statement at line N defines; with VALUE, explain "
     "the value of this name in the graph around line N.",
 )
 @click.option(
     "--depth",
-    type=click.IntRange(min=2),
+    type=Integer(min=2),
     default=_STEPS,
     metavar="N",
     help="Show up to N steps of each chain of nodes.",

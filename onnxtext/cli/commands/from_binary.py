@@ -18,6 +18,7 @@ from onnxtext.cli.options import (
     EXIT_STATUSES,
     TEXT,
     FileName,
+    Integer,
     conversion_options,
     reporting_options,
 )
@@ -175,7 +176,7 @@ def _check_dialect(dialect: str, allow_loss: bool) -> None:
 )
 @click.option(
     "--inline-limit",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=32,
     metavar="N",
     help="Tensors, and lists in attributes, of up to N elements are always inline.",

@@ -13,7 +13,14 @@ import click
 from onnxtext.cli.command_errors import CommandError, check_inputs
 from onnxtext.cli.commands.git_plumbing import COMMANDS
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import F, add_options, markdown_option, reporting_options, stat_option
+from onnxtext.cli.options import (
+    F,
+    Integer,
+    add_options,
+    markdown_option,
+    reporting_options,
+    stat_option,
+)
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import print_to_stdout
 from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
@@ -246,7 +253,7 @@ def checkout(reporter: Reporter) -> int:
 @click.option(
     "--most",
     "max_characters",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     metavar="N",
     help="Write up to N characters of differences, then name up to 20 of the models left out.",
 )

@@ -14,6 +14,7 @@ import click
 
 from onnxtext.cli.command_errors import io_errors
 from onnxtext.cli.named_files import InputFile
+from onnxtext.cli.options import Integer
 from onnxtext.cli.report import ERROR_STATUS, Reporter
 from onnxtext.cli.streams import (
     print_to_stdout,
@@ -163,7 +164,7 @@ def _say(text: str) -> None:
 @click.argument("base", metavar="%O", type=_FILE)
 @click.argument("ours", metavar="%A", type=_FILE)
 @click.argument("theirs", metavar="%B", type=_FILE)
-@click.argument("marker_size", metavar="%L", default=7, type=click.IntRange(1, 1000))
+@click.argument("marker_size", metavar="%L", default=7, type=Integer(1, 1000))
 @click.argument("path", metavar="%P", default="")
 @click.argument("labels", metavar="%S %X %Y", nargs=-1)
 def merge_driver(

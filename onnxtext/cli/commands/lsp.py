@@ -8,6 +8,7 @@ import signal
 
 import click
 
+from onnxtext.cli.options import Integer
 from onnxtext.cli.streams import stdin_buffer, stdout_buffer
 
 EXAMPLES = """\b
@@ -27,7 +28,7 @@ Exit status:
 @click.option("--stdio", is_flag=True, help="Use standard input and output. [default]")
 @click.option(
     "--tcp",
-    type=click.IntRange(1, 65535),
+    type=Integer(1, 65535),
     metavar="PORT",
     help="Listen on this port of 127.0.0.1 instead.",
 )

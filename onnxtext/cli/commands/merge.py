@@ -11,7 +11,7 @@ import click
 
 from onnxtext.cli.left_behind_data import warn_if_left_behind
 from onnxtext.cli.named_files import InputFile, output_path
-from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.options import MODEL, Integer, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file, write_output
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
@@ -53,7 +53,7 @@ If several statuses apply, the highest is used."""
 )
 @click.option(
     "--marker-size",
-    type=click.IntRange(1, 1000),
+    type=Integer(1, 1000),
     default=7,
     metavar="N",
     help="Number of characters of a conflict marker.",

@@ -15,7 +15,7 @@ import click
 
 from onnxtext.cli.command_errors import CommandError, check_no_model_lost, io_errors
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import MODEL, FileName, reporting_options
+from onnxtext.cli.options import MODEL, FileName, Integer, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.run_results import (
     differences_as_objects,
@@ -70,6 +70,8 @@ def _pairs(
 class _Finite(click.FloatRange):
     """A click type for finite numbers in a range: `click.FloatRange` would accept NaN."""
 
+    name = "number"
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
@@ -95,7 +97,7 @@ class _Finite(click.FloatRange):
 @click.option(
     "--seed",
     metavar="N",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=0,
     help="Seed of random inputs.",
 )
@@ -152,7 +154,7 @@ class _Finite(click.FloatRange):
 )
 @click.option(
     "--memory",
-    type=click.IntRange(1, 1 << 40),
+    type=Integer(1, 1 << 40),
     metavar="MIB",
     help="Memory that a model may use, in MiB (on Linux); all that is available by default.",
 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import MODEL, reporting_options
+from onnxtext.cli.options import MODEL, Integer, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import read_file, write_stdout
 from onnxtext.terminal import is_terminal, wants_color
@@ -85,7 +85,7 @@ def _pattern(
 @click.option(
     "-C",
     "--context",
-    type=click.IntRange(min=0),
+    type=Integer(min=0),
     default=2,
     metavar="N",
     help="The number of neighbors that --find shows on either side.",
