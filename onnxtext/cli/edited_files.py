@@ -83,7 +83,8 @@ def write(target: EditTarget, old: bytes, content: str | bytes) -> None:
     if target.output is not None or target.source is None:
         path = output_path(target.output)
         write_output(path, new, force=target.force)
-        warn_if_left_behind(content, (target.directory,), path)
+        is_text = isinstance(content, str) and Path(path or "").suffix.lower() != BINARY_SUFFIX
+        warn_if_left_behind(content, (target.directory,), path, weights=is_text)
     elif new != old:
         replace_edited(target.source, new, old)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Warn if a model is written to a directory that lacks its external data."""
+"""Warn if a model is written to a directory that lacks its external data or weights."""
 
 from __future__ import annotations
 
@@ -24,10 +24,17 @@ _SHOWN = 3
 
 
 def warn_if_left_behind(
-    content: str | bytes | Model, sources: tuple[Path, ...], target: Path | None
+    content: str | bytes | Model,
+    sources: tuple[Path, ...],
+    target: Path | None,
+    *,
+    weights: bool = False,
 ) -> None:
-    """Warn if external data is beside a model that was read, but not beside the one to write."""
-    warn_of_left_behind(find_left_behind(content, sources, target))
+    """Warn if external data is beside a model that was read, but not beside the one to write.
+
+    With `weights`, also warn of the stores, safetensors files and data files of a text.
+    """
+    warn_of_left_behind(find_left_behind(content, sources, target, weights=weights))
 
 
 def warn_of_left_behind(found: Sequence[Diagnostic]) -> None:
@@ -37,7 +44,11 @@ def warn_of_left_behind(found: Sequence[Diagnostic]) -> None:
 
 
 def find_left_behind(
-    content: str | bytes | Model, sources: tuple[Path, ...], target: Path | None
+    content: str | bytes | Model,
+    sources: tuple[Path, ...],
+    target: Path | None,
+    *,
+    weights: bool = False,
 ) -> list[Diagnostic]:
     """Return a warning for each directory with external data that the model to write will lack.
 
@@ -45,36 +56,38 @@ def find_left_behind(
         content: the model to write: its text, its bytes (perhaps mapped), or its syntax tree.
         sources: the directories of the models that were read.
         target: the file to write; None for standard output, which has no directory.
+        weights: whether to look for the stores, safetensors files and data files of a text, too.
     """
     if target is None or is_stream(target):
         return []
     there = os.path.realpath(target.parent)
     others = {os.path.realpath(source): source for source in sources}
     others.pop(there, None)
-    model = _read(content) if others else None
+    model = _read(content, weights) if others else None
     if model is None:
         return []
-    from onnxtext.weights.external_data import external_locations
+    from onnxtext.weights.external_data import external_locations, weight_locations
 
+    exists = os.path.exists  # `Path.exists` raises an OSError for long names
+    kinds = [("external data that is", "external-file-missing", external_locations)]
+    if weights:
+        kinds.append(("weights that are", "weights-missing", weight_locations))
     found = []
     named: set[str] = set()
     for source in others.values():
-        names = [
-            name
-            for name, path in external_locations(model, source).items()
-            if name not in named and _is_file(path) and not _is_file(Path(there, name))
-        ]
-        if names:
-            found.append(_left_behind(names, source, target))
-            named.update(names)
+        for what, code, locations in kinds:
+            names = [
+                name
+                for name, path in locations(model, source).items()
+                if name not in named and exists(path) and not exists(Path(there, name))
+            ]
+            if names:
+                found.append(_left_behind(what, code, names, source, target))
+                named.update(names)
     return found
 
 
-def _is_file(path: Path) -> bool:
-    return os.path.isfile(path)  # noqa: PTH113 - `Path.is_file` raises an OSError for long names
-
-
-def _read(content: str | bytes | Model) -> Model | None:
+def _read(content: str | bytes | Model, weights: bool) -> Model | None:
     """Return the syntax tree; None if the content is not valid or cannot have external data."""
     if not isinstance(content, str | bytes | mmap):
         return content
@@ -84,7 +97,7 @@ def _read(content: str | bytes | Model) -> Model | None:
                 from onnxtext.source import Source
                 from onnxtext.syntax.parse import parse_model
 
-                may_refer = "external" in content or "location" in content
+                may_refer = weights or "external" in content or "location" in content
                 return parse_model(Source(content, "")) if may_refer else None
             from onnxtext.conversion_errors import lift_binary
 
@@ -93,13 +106,13 @@ def _read(content: str | bytes | Model) -> Model | None:
         return None
 
 
-def _left_behind(names: list[str], source: Path, target: Path) -> Diagnostic:
+def _left_behind(what: str, code: str, names: list[str], source: Path, target: Path) -> Diagnostic:
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
     if len(names) > _SHOWN:
         shown += f" and {count_noun(len(names) - _SHOWN, 'more file')}"
     return Diagnostic(
-        "external-file-missing",
-        f"{target} refers to external data that is not in its directory: {shown}",
+        code,
+        f"{target} refers to {what} not in its directory: {shown}",
         "warning",
         file=str(target),
         help=f"copy the data from the directory `{source}`, or write the model there",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -267,22 +267,31 @@ def _number(text: str, subject: str, key: str) -> int:
     return int(text)
 
 
-class _ExternalFiles(Rewriter):
-    """Collects the files of a model's external data, without changing the model."""
+class _Locations(Rewriter):
+    """Collects the locations of a model's external data and data files; changes nothing."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, model: Model) -> None:
         super().__init__()
-        self._base = base
-        self.found: dict[str, Path] = {}
+        self.external: dict[str, None] = {}
+        self.data_files: dict[str, None] = {}
+        self.run(model)
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
-        """Add the file of an `ExternalData`; return the data unchanged."""
+        """Add the location of an `ExternalData` or `DataFile`; return the data unchanged."""
         if isinstance(data, ExternalData):
-            location = dict(data.entries).get("location", "")
-            if location not in self.found:
-                with contextlib.suppress(PathError):
-                    self.found[location] = resolve_inside(self._base, location)
+            self.external[dict(data.entries).get("location", "")] = None
+        elif isinstance(data, DataFile):
+            self.data_files[data.path] = None
         return data
+
+
+def _resolved(locations: Iterable[str], base: Path) -> dict[str, Path]:
+    """Return the paths of locations below a directory; leave out the others."""
+    found = {}
+    for location in locations:
+        with contextlib.suppress(PathError):
+            found[location] = resolve_inside(base, location)
+    return found
 
 
 def external_locations(model: Model, base: Path) -> dict[str, Path]:
@@ -292,9 +301,16 @@ def external_locations(model: Model, base: Path) -> dict[str, Path]:
         model: the model.
         base: the directory of the model's file; files outside of it are left out.
     """
-    files = _ExternalFiles(base)
-    files.run(model)
-    return files.found
+    return _resolved(_Locations(model).external, base)
+
+
+def weight_locations(model: Model, base: Path) -> dict[str, Path]:
+    """Return the paths of a text's stores, safetensors files and data files, by their location.
+
+    The arguments are those of `external_locations`.
+    """
+    places = [place.path for place in model.places]
+    return _resolved([*places, *_Locations(model).data_files], base)
 
 
 def external_files(model: Model, base: Path) -> tuple[Path, ...]:

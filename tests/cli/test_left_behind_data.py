@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A warning if a model is written to a directory that lacks its external data."""
+"""A warning if a model is written to a directory that lacks its external data or weights."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.command import run
@@ -131,3 +133,35 @@ def test_a_text_in_the_official_syntax_can_leave_data_behind(directory: Path) ->
     assert (result.status, result.err.count("external-file-missing")) == (0, 1)
     (directory / "data").rename(directory / "out" / "data")
     assert "external-file-missing" not in run(*command, cwd=directory).err
+
+
+WEIGHTS = (  # their names, the weights in the text, and a section
+    ("m.weights", 'blob"{digest}"', 'resources { store: "m.weights" }\n'),
+    ("data/w.npy", 'file"data/w.npy"', ""),
+)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=["store", "data file"])
+def test_an_edited_text_that_leaves_its_weights_behind_gets_a_warning(
+    directory: Path, weights: tuple[str, str, str]
+) -> None:
+    name, data, section = weights
+    array = np.arange(64, dtype=np.float32)
+    np.save(directory / "data" / "w.npy", array)
+    digest = hashlib.sha256(array.tobytes()).hexdigest()
+    (directory / "m.weights").mkdir()
+    (directory / "m.weights" / digest).write_bytes(array.tobytes())
+    text = TEXT.replace('external("data/w.bin", 0, 256)', data) + section
+    (directory / "m.onnxtxt").write_text(text.replace("{digest}", digest[:32]))
+    command = ("edit", "m.onnxtxt", "rename", "x", "input")
+    result = run(*command, "-o", "out/new", cwd=directory)
+    assert result.status == 0
+    assert result.err == (
+        "warning[weights-missing]: out/new refers to weights that are not in its directory: "
+        f"`{name}`\n"
+        "  = help: copy the data from the directory `.`, or write the model there\n"
+    )
+    assert run(*command, "-o", "new", cwd=directory).err == ""
+    assert run(*command, "-o", "out/new.onnx", cwd=directory).err == ""  # it has the weights
+    shutil.copytree(directory / name.partition("/")[0], directory / "out" / name.partition("/")[0])
+    assert run(*command, "-f", "-o", "out/new", cwd=directory).err == ""
