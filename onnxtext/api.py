@@ -356,7 +356,7 @@ def dump(
 
     Args:
         proto: the model.
-        path: the file; weights may be written beside it, before the text.
+        path: the file, such as `model.onnxtxt`; weights may be written beside it, before the text.
         weights: where to write large data: `section` (at the end of the text), `store` (in a
             directory beside the text, one file per blob), `safetensors` (in one file beside the
             text), `inline` or `none` (left out); `auto` is `section` up to 1 MiB of data, otherwise
@@ -370,13 +370,18 @@ def dump(
         OnnxTextError: the message is nested deeper than protobuf reads.
         OSError: a file cannot be written.
         TypeError: the message is not a `ModelProto`.
-        ValueError: `weights` or `metadata` has an unknown value; or the weights cannot be written,
-            for example because the safetensors file has external data of the model, or the library
-            `safetensors` is not installed.
+        ValueError: `path` has the suffix `.onnx`; `weights` or `metadata` has an unknown value; or
+            the weights cannot be written, for example because the safetensors file has external
+            data of the model, or the library `safetensors` is not installed.
     """
     proto = message_of(proto)
     if message_name(type(proto)) != "ModelProto":
         raise TypeError(f"expected a model, not {type(proto).__name__}")
+    if Path(path).suffix.lower() == BINARY_SUFFIX:
+        raise ValueError(
+            f"{os.fspath(path)} has the suffix of binary models, which `onnx.save` writes; "
+            "`onnxtext.dump` writes texts: name a file .onnxtxt"
+        )
     from onnxtext.binary_to_text import print_binary
 
     text, weight_files = print_binary(

@@ -292,6 +292,16 @@ def test_load_and_dump_round_trip(tmp_path: Path, as_text: bool) -> None:
     assert onnxtext.load(place) == model
 
 
+def test_dump_does_not_write_a_text_over_a_binary_model(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(onnxtext.to_binary(MODEL))
+    for place in (path, tmp_path / "new.ONNX"):
+        with pytest.raises(ValueError, match="has the suffix of binary models"):
+            onnxtext.dump(onnxtext.loads(MODEL), place)
+    assert path.read_bytes() == onnxtext.to_binary(MODEL)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_failing_dump_keeps_the_file(tmp_path: Path) -> None:
     path = tmp_path / "model.onnxtxt"
     path.write_text("before")

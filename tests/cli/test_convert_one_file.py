@@ -188,3 +188,23 @@ def test_missing_permissions_are_errors(tmp_path: Path, model: Path) -> None:
     assert run_patched(WITHOUT_PRIVILEGES, "from-binary", model, "--force").status == 0
     target.chmod(0o600)
     assert target.read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("command", "target", "said"),
+    [
+        ("from-binary", "new.onnx", "new.onnx is a text, but has the suffix of a binary model"),
+        ("to-binary", "new.onnxtxt", "new.onnxtxt is a binary model, but has the suffix of a text"),
+        ("from-binary", "new", ""),
+        ("to-binary", "new", ""),
+    ],
+)
+def test_a_target_with_the_suffix_of_the_other_form_gets_a_warning(
+    command: str, target: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "m.onnx").write_bytes(binary())
+    (tmp_path / "m.onnxtxt").write_text(TEXT)
+    source = "m.onnx" if command == "from-binary" else "m.onnxtxt"
+    result = run(command, source, "-o", target, cwd=tmp_path)
+    assert (result.status, result.err) == (0, said and f"warning: {said}\n")
+    assert (tmp_path / target).exists()
