@@ -184,6 +184,7 @@ def test_the_status_names_the_files_with_the_attributes(filtered: Repository) ->
     """`.git/info/attributes` has only a part of the line in `.gitattributes`."""
     filtered.git("config", "--unset", "onnxtext.attributes")
     lines = filtered.onnxtext("git", "status", "--local").text.splitlines()
+    assert lines[0] == "textconv: replaced by filter"
     (state,) = [line for line in lines if "ok  attributes: " in line]
     assert state.endswith("/my repository/.gitattributes")
     assert "info" not in state

@@ -178,13 +178,17 @@ def status(scope: Scope | None, mode: Mode | None, reporter: Reporter) -> int:
 
     working = broken = False
     with reporter.reporting("git"), _git_errors():
-        for status in check_modes(scope):
+        modes = check_modes(scope)
+        filtered = any(status.mode == "filter" and status.begun for status in modes)
+        for status in modes:
             if mode not in (None, status.mode):
                 continue
             state = (
                 "works" if status.installed else "incomplete" if status.begun else "not installed"
             )
-            _say(f"{status.mode}: {state}")
+            # The mode filter has a setting named textconv: "not installed" would contradict it.
+            is_replaced = status.mode == "textconv" and state == "not installed" and filtered
+            _say(f"{status.mode}: {'replaced by filter' if is_replaced else state}")
             working, broken = working or status.installed, broken or state == "incomplete"
             if state != "not installed":
                 _say(*[
