@@ -547,3 +547,19 @@ def test_a_missing_quote_before_an_empty_name_is_not_a_doubled_quote(
     assert error.code == "unclosed-string"
     assert error.fix is not None
     assert error.fix.apply(text) == node(f"  u = LSTM ({fixed})")
+
+
+@pytest.mark.parametrize(
+    ("value", "marked"),
+    [
+        ("float[2, N] w = {1, 2}", "float[2, N]"),
+        ("float[] w = [1, 2]", "float[]"),
+        ('@doc("(") float[N] w = [1, 2]', "float[N]"),
+        ('float[@doc("a") N] w = [1, 2]', "float"),
+    ],
+)
+def test_a_tensor_without_sizes_is_marked_at_its_type(value: str, marked: str) -> None:
+    source = f"{H}g (float x) => (float y) <\n  {value}\n> {{\n  y = Abs (x)\n}}\n"
+    (error,) = syntax_errors(source)
+    assert error.code == "tensor-shape-unknown"
+    assert source[slice(*error.labels[0].span)] == marked

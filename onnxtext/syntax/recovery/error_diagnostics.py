@@ -114,6 +114,8 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
         span, instead = bare
     if error.is_entry:
         span = entry_place(source.text, span)
+    if error.code == "tensor-shape-unknown":
+        span = type_place(source.text, span)
     if instead is not None:
         help = f"write `{instead}`" if instead else f"remove `{source.text[slice(*span)]}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")
@@ -205,6 +207,23 @@ def entry_place(text: str, span: Span) -> Span:
             if depth <= 0:
                 break
     return span
+
+
+def type_place(text: str, span: Span) -> Span:
+    """Return the span of the tensor type after the decorators that begin at `span`.
+
+    If its dimensions have decorators, return the span of the element type.
+    """
+    depth = 0
+    for token in load_lexer().tokens(text, span.start, span.start + _MAX_VALUE_LENGTH):
+        if not depth and token[0].isalpha():
+            match = _TENSOR_TYPE.match(text, token.at)
+            return span if match is None else Span(*match.span())
+        depth += token.endswith("(") - (token == ")")  # `@doc(` is one token
+    return span
+
+
+_TENSOR_TYPE = re.compile(r"\w+(\s*\[[^][\"#]*\])?")
 
 
 def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bool:
