@@ -444,6 +444,24 @@ def test_the_title_of_a_fix_of_quotes_cuts_only_the_string(quotes: str) -> None:
     assert error.fix.title == f'write `"{"s" * 50}…`'
 
 
+@pytest.mark.parametrize(
+    ("mistake", "start"),
+    [
+        (node(f"  u = helper.make_node('Elu', ['t'], ['u'], note='{'n' * 70}')"), "u = Elu <note"),
+        (
+            node("  t = Abs (x)") + f"metadata {{ graph {{\n  k: [{'1, ' * 40}2]\n}} }}\n",
+            '"[1, 1',
+        ),
+        (node(f"  Abs ({'x' * 80}) -> y"), "y = Abs (x"),
+    ],
+)
+def test_the_title_of_a_long_fix_ends_with_a_mark(mistake: str, start: str) -> None:
+    error = syntax_errors(mistake)[0]
+    assert error.fix is not None
+    assert error.fix.title.startswith(f"write `{start}")
+    assert error.fix.title.endswith("…`")
+
+
 @pytest.mark.parametrize("mistake", ["Conv {x, x)", "Conv[(x, x)"])
 def test_attributes_without_an_opening_mark_hide_no_fix_above(mistake: str) -> None:
     """The missing `<` is another error, which the fix need not correct."""

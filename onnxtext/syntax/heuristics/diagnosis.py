@@ -53,9 +53,16 @@ def rewritten(
     code: str, message: str, span: Span, text: str, *, safe: bool = False, min_tokens: int = 1
 ) -> Diagnosis:
     """Return the diagnosis that a span must be replaced by `text`."""
-    edits, shown = (Edit(span, text),), text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-    title = f"write `{shown}`"
+    edits, title = (Edit(span, text),), written_title(text)
     return Diagnosis(code, message, span, edits, title, safe=safe, min_tokens=min_tokens)
+
+
+def written_title(text: str, length: int = _MAX_SHOWN) -> str:
+    """Return the title of a fix that writes `text`, of which it shows at most `length` characters.
+
+    The shown text ends with `…` if it is cut.
+    """
+    return f"write `{text if len(text) <= length else f'{text[:length]}…'}`"
 
 
 def removed(

@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import (
+    Diagnosis,
+    advice,
+    removed,
+    rewritten,
+    written_title,
+)
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -235,7 +241,7 @@ def odd_characters_in_numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     edits = tuple([Edit(Span(*match.span()), _complex_number(match)) for match in found])
     is_complex = any(word.startswith("complex") for word in done if context.name(word) != "WORD")
     if is_complex and edits and edits[0].span == span:
-        yield Diagnosis("syntax-error", message, span, edits, f"write `{edits[0].text[:60]}`")
+        yield Diagnosis("syntax-error", message, span, edits, written_title(edits[0].text))
     if is_number:
         yield rewritten("syntax-error", message, span, meant)
     number = _NUMBER.match(whole[0])

@@ -11,7 +11,7 @@ from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten, written_title
 from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end
 
 _NEXT_LINE = 20
@@ -108,7 +108,7 @@ def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     span = Span(*match.span("value"))
     message = "the value of a metadata entry must be a string or `above`"
-    edits, title, help = (Edit(span, written),), f"write `{written}`"[:60], None
+    edits, title, help = (Edit(span, written),), written_title(written), None
     if '"' in written[1:-1]:  # it is unknown which quotes are right
         title, help = "", 'write `"…"`'
     yield Diagnosis("syntax-error", message, span, edits, title, help=help, replaces_errors=True)

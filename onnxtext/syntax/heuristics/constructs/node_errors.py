@@ -12,7 +12,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NARROW
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, written_title
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -144,7 +144,7 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         call = context.text[start : rest[end].end]
         edits = (insert(start, f"{match[1]} = "), Edit(Span(rest[end].end, match.end()), ""))
         message = "the outputs of a node belong before its operator"
-        title, span = f"write `{match[1]} = {call}`"[:80], Span(start, match.end())
+        title, span = written_title(f"{match[1]} = {call}", 72), Span(start, match.end())
         yield Diagnosis("missing-equals", message, span, edits, title, safe=True)
     operator = context.text[start : context.done[-1].end]
     span, help = Span(start, start + len(operator)), f"write `NAME = {operator}`"

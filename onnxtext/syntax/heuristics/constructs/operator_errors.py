@@ -9,7 +9,13 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import (
+    Diagnosis,
+    advice,
+    removed,
+    rewritten,
+    written_title,
+)
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     ErrorContext,
@@ -128,7 +134,7 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
     written = f"{outputs} = {operator} ({inputs})"
     span = Span(match.start(2), match.end())
     message = "a node is written as a statement, not as a call of `make_node`"
-    yield Diagnosis("not-a-name", message, span, (Edit(span, written),), f"write `{written}`"[:80])
+    yield Diagnosis("not-a-name", message, span, (Edit(span, written),), written_title(written, 72))
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import COMMENT, STRING, Span
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, written_title
 from onnxtext.syntax.heuristics.error_context import ErrorContext
 
 _BLANKS = dict.fromkeys("\u00a0\u1680\u202f\u205f\u3000", " ") | {
@@ -65,7 +65,7 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     message = (
         f"`{text[offset]}` is the letter U+{ord(text[offset]):04X}, not `{_LETTERS[text[offset]]}`"
     )
-    title = f"write `{edits[0].text}` in ASCII"[:80]
+    title = f"{written_title(edits[0].text)} in ASCII"
     for some in (tuple(edits), tuple(edits[:1])):
         yield Diagnosis(
             "lookalike-character",
