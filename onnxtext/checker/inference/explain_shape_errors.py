@@ -74,11 +74,26 @@ def explain(
         result = _product(node, list(map(_plain_shape, inputs[:2])), place, *transposed)
         if result is not None:
             return result
-    places = [Place(node, ("op_type",))]
+    problem = plain_message(error)
+    places = [mismatch_place(node, problem)]
     for index, type in enumerate(inputs):
         if type is not None:
             places.append(Place(node, ("inputs", index), f"`{spell_type(type)}`"))
-    return mismatch_message(node, plain_message(error)), tuple(places)
+    return mismatch_message(node, problem), tuple(places)
+
+
+def mismatch_place(node: Node, problem: str) -> Place:
+    """Return the place of a mismatch: the attribute that `problem` names, or else the operator.
+
+    Return the operator if `problem` names several attributes of the node.
+    """
+    named = {name for names in _ATTRIBUTE.findall(problem) for name in names}
+    found = [index for index, item in enumerate(node.attributes) if item.name in named]
+    return Place(node, ("attributes", found[0]) if len(found) == 1 else ("op_type",))
+
+
+_ATTRIBUTE = re.compile(r"[`'](\w+)[`']|\b[Aa]ttribute (\w+)|^(\w+) must ")
+"""Matches what may be the name of an attribute in a message of onnx or of `symbolic`."""
 
 
 def mismatch_message(node: Node, problem: str) -> str:

@@ -19,7 +19,7 @@ from onnxtext.checker.context.finding import Finding, Place, Repair, chain_of, q
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
-from onnxtext.checker.inference.explain_shape_errors import mismatch_message
+from onnxtext.checker.inference.explain_shape_errors import mismatch_message, mismatch_place
 from onnxtext.checker.inference.onnx_errors import declares_other_output
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
@@ -222,7 +222,7 @@ def _forced_equality(
 
 def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
     node = wrong.node
-    places = [Place(node, ("op_type",))]
+    places = [mismatch_place(node, wrong.message)]
     for index, shape in enumerate(wrong.shapes):
         if shape is not None and index < len(node.inputs) and node.inputs[index]:
             places.append(Place(node, ("inputs", index), f"its shape is `{_shape_text(shape)}`"))
