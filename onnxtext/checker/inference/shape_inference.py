@@ -81,8 +81,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self.unreached: list[Finding] = []
         self.callers: dict[int, tuple[ShapeEnvironment, Node]] = {}
         self._inference = node_inference(subject)
-        self._merge = type_merger(input_symbols(subject))
-        self._step = SymbolicStep()
+        self._merge, self._step = type_merger(input_symbols(subject)), SymbolicStep()
         self._targets = dict(self._targets)
         self._rule = cache_by_id(partial(shape_rule, subject.options.tables, self._targets))
         self._active: list[Scope] = []  # the shape rules that are being applied
@@ -325,7 +324,9 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             return ()  # onnx's error may be due to the unknown type
         if not isinstance(answer, str):
             self._report_failure(node, answer)
-        elif _UNPARSED not in answer and not is_due_to_unknown(answer, inputs):
+        elif is_due_to_unknown(answer, inputs):
+            return (None,) * len(node.outputs) if bodies else ()  # `_node` adds types from bodies
+        elif _UNPARSED not in answer:
             self._report_error(node, answer, inputs, environment)
         return ()
 
@@ -343,9 +344,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         code = code_of(message)
         if code == "attribute-type" and has_references(node):
             return  # the error is in the call, and `function_needs` finds it
-        explained = explain(node, message, inputs, environment.place)
         help = "correct a declaration or an attribute, or reshape, transpose or slice an input"
-        self._report(node, -1, *explained, help, code)
+        self._report(node, -1, *explain(node, message, inputs, environment.place), help, code)
 
     def _from_schema_file(
         self, node: Node, signature: Signature, inputs: _Inputs, environment: ShapeEnvironment

@@ -256,3 +256,14 @@ def test_a_contradictory_symbol_is_one_finding() -> None:
     assert [item.code for item in onnxtext.check(symbolic(f"{FOUR}\n{nodes}"))] == [
         "dim-variable-conflict"
     ]
+
+
+@pytest.mark.parametrize(
+    "body", ["(bool h, v) { h = Identity (g) }", "(bool h, v) { h = Not (g) }"]
+)
+@pytest.mark.parametrize(("size", "code"), [("4", set()), ("N", set()), ("5", {"shape-mismatch"})])
+def test_a_loop_that_returns_an_input_without_a_type(body: str, size: str, code: set[str]) -> None:
+    """onnx rejects the output without a type; it has the type of the carried value."""
+    nodes = f"y = Loop (n, c, x) <body = l (int64 i, bool g, v) => {body}>"
+    source = text(nodes, inputs="int64 n, bool c, float[4] x", outputs=f"float[{size}] y")
+    assert codes(source) - {"dim-forced"} == code
