@@ -15,6 +15,15 @@ from onnxtext.checker.context.signatures import Signature, allows_any
 from onnxtext.checker.inference.output_types import Texts
 from onnxtext.schemas.type_strings import is_tensor, text_spelling
 
+_COMMON = {
+    f"tensor({name})" for name in ["bool", "double", "float", "float16", "int32", "int64", "string"]
+}
+
+
+def _rarity(text: str) -> tuple[bool, int, str]:
+    """Return the sort key of a type for messages: common tensors first, optionals last."""
+    return text not in _COMMON, text.count("("), text
+
 
 class TypeMismatch(NamedTuple):
     """An error in a node: its operator or its attributes do not allow the types of its inputs.
@@ -44,7 +53,8 @@ def bind_type_variables(
             continue
         allowed = signature.allowed(formal.type)
         if text not in allowed and not allows_any(allowed):
-            listed = ", ".join(f"`{text_spelling(item)}`" for item in sorted(allowed)[:12])
+            common = sorted(allowed, key=_rarity)[:12]
+            listed = ", ".join(f"`{text_spelling(item)}`" for item in sorted(common))
             ending = f" and {len(allowed) - 12} more" if len(allowed) > 12 else ""
             message = (
                 f"the input `{formal.name}` of `{node.op_type}` cannot be `{text_spelling(text)}`: "

@@ -167,6 +167,15 @@ def test_messages_spell_types_as_texts_do(node: str, inputs: str, message: str, 
     assert not any("tensor(" in str(label.message) for label in finding.labels)
 
 
+def test_a_long_list_of_types_has_common_types() -> None:
+    source = text("y = Identity (x)", inputs="sparse_tensor(float[2]) x", outputs="y", opsets="21")
+    (finding,) = [item for item in onnxtext.check(source) if item.code == "type-mismatch"]
+    listed = finding.message.partition("it takes ")[2]
+    for common in ("bool", "float", "float16", "int32", "int64", "string"):
+        assert f"`{common}`" in listed
+    assert "(" not in listed
+
+
 COMPUTED = {
     # a node with the output `y`: the element type of `y`
     "y = QuantizeLinear (x, s)": "uint8",
