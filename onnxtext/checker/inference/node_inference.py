@@ -221,9 +221,13 @@ def _has_wrong_sizes(node: Node) -> bool:
 
     For `Attention`, onnx calculates with 0 in place of symbols and unknown sizes. For `Einsum`, it
     infers 1 if only the second of two sizes is a symbol. For pooling with `ceil_mode`, it also
-    counts windows that start in the pads at the end; runtimes do not.
+    counts windows that start in the pads at the end; runtimes do not. For pooling with `auto_pad`,
+    it adds `pads`; runtimes do not.
     """
     if node.op_type in ("Attention", "Einsum"):
+        return True
+    automatic = attribute_value(node.attributes, "auto_pad") not in (None, b"", b"NOTSET")
+    if automatic and attribute_value(node.attributes, "pads") is not None:
         return True
     return bool(attribute_value(node.attributes, "ceil_mode"))
 

@@ -172,11 +172,14 @@ class OperatorCall:
         named = [f"{{{index}}}" for index in self.indices]
         self.origin.reject(message.format(*named), specified=specified)
 
-    def has_rank(self, index: int, *ranks: int, specified: bool = True) -> bool:
+    def has_rank(
+        self, index: int, *ranks: int, specified: bool = True, accepted: bool = False
+    ) -> bool:
         """Require an input to have one of the allowed ranks.
 
         Return False if the rank of the input is known and not allowed. `specified` is False if the
-        specification allows other ranks, and only runtimes reject them.
+        specification allows other ranks, and only runtimes reject them. `accepted` is True if the
+        specification forbids other ranks, but runtimes accept them.
         """
         rank = self.rank(index)
         if rank is None or rank in ranks:
@@ -184,7 +187,7 @@ class OperatorCall:
         expected = " or ".join(map(str, ranks))
         needs = "the operator needs" if specified else "onnxruntime needs"
         wrong = f"{{{index}}} has {dimensions(rank)}, but {needs} {expected}"
-        self.reject(wrong, specified=specified)
+        self.reject(wrong, specified=specified and not accepted)
         return False
 
     def has_min_rank(self, minimum: int, *, specified: bool = True) -> bool:
@@ -202,16 +205,13 @@ class OperatorCall:
         )
         return False
 
-    def require_vector(
-        self, index: int, size: Extent, name: str, *, specified: bool = True
-    ) -> None:
+    def require_vector(self, index: int, size: Extent, name: str, **strict: bool) -> None:
         """Require an input to be a vector of `size` elements; messages call the size `name`.
 
-        `specified` is False if the specification allows other ranks, and only runtimes reject
-        them.
+        `strict` are the options of `has_rank`.
         """
         shape = self.shape(index)
-        if shape is not None and self.has_rank(index, 1, specified=specified):
+        if shape is not None and self.has_rank(index, 1, **strict):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_last(self, index: int, size: Extent, name: str) -> None:

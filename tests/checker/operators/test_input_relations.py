@@ -72,6 +72,9 @@ WRONG = {
     pool().replace("s = [1, 2, 3, 4]", "s: ints = []"): "or `pool_strings` must be given",
     pool(ngram_counts="[0]"): "`ngram_counts` has 1 entry, but `max_gram_length` is 2",
     pool(pool_int64s="[1, 2, 3]"): "has 1 entry for n-grams of length 2",
+    pool(ngram_counts="[0, 5]"): "`ngram_counts` is [0, 5], but it must not decrease, or exceed 4,",
+    pool(ngram_counts="[2, 0]"): "`ngram_counts` is [2, 0], but it must not decrease",
+    pool(ngram_counts="[0, -1]"): "`ngram_counts` is [0, -1], but it must not decrease",
     pool(ngram_indexes="[0, 1]"): "`ngram_indexes` has 2 entries, but `pool_int64s` has 3 n-grams",
     pool(weights="[1.0, 2.0]"): "`weights` has 2 entries, but `pool_int64s` has 3 n-grams",
     branches("c2"): "`c2` must have one element",
@@ -128,6 +131,15 @@ def test_a_condition_is_checked_in_a_large_model() -> None:
     (finding,) = problems(source)
     assert finding.message.endswith("`c2` must have one element")
     assert not problems(source.replace("bool[2] c2", "bool[1, 1] c2"))
+
+
+def test_onnxruntime_accepts_a_scale_of_another_rank() -> None:
+    """Its implementation of `GroupNormalization` reshapes the scale."""
+    source = model("y = GroupNormalization <num_groups = 3> (channels, six, nested)")
+    source = source.replace("float[6] six", "float[6] six, float[1, 6] nested")
+    (finding,) = problems(source)
+    assert "`nested` has 2 dimensions, but the operator needs 1" in finding.message
+    assert finding.severity == "warning"
 
 
 @pytest.mark.parametrize("node", RIGHT)

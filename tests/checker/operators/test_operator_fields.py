@@ -127,6 +127,7 @@ WARNINGS = {
     classifier(
         "coefficients = [1.0, 2.0, 3.0]", "intercepts = [1.0]", "classlabels_ints = [0, 1, 2]"
     ): "there are 3 class labels, but `intercepts` has one",
+    "y = Pad (x, pads1, two)": "`two` must have one element",
     "y = GlobalAveragePool (x)": "`x` has 2 dimensions, but onnxruntime needs 3 or more",
     "y = GlobalLpPool (x)": "`x` has 2 dimensions, but onnxruntime needs 3 or more",
     "y = InstanceNormalization (x, three, three)": "`x` has 2 dimensions, but onnxruntime needs",
@@ -143,8 +144,9 @@ WARNINGS = {
 """Nodes that onnxruntime refuses, although the specification does not forbid them."""
 DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
-    "y = Expand (x, size)": "`size` has 0 dimensions, but onnxruntime needs 1",
-    "y = ConstantOfShape (far)": "`far` has 2 dimensions, but onnxruntime needs 1",
+    "y = Expand (x, size)": "`size` has 0 dimensions, but the operator needs 1",
+    "y = ConstantOfShape (far)": "`far` has 2 dimensions, but the operator needs 1",
+    'y = AveragePool <auto_pad = "VALID", kernel_shape = [2], pads = [0, 1]> (line)': "`auto_pad` and `pads` are both given, but only one of them is allowed",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
     tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entry, but `nodes_treeids` has 3",
     tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",
@@ -172,7 +174,7 @@ FINE = (
     "y = ScatterND (x, near, u)", "y = GatherND (x, near)", "y = GatherElements (x, low3)",
     "y = GatherElements <axis = 1> (x, low)",
     'y = Pad <mode = "reflect"> (x, pads1)', 'y = Pad <mode = "edge"> (x, pads)',
-    'y = Pad <mode = "wrap"> (x, pads)', "y = Pad (x, cut)",
+    'y = Pad <mode = "wrap"> (x, pads)', "y = Pad (x, cut)", "y = Pad (x, pads1, nested)",
     tree(), tree(n_targets="2", target_ids="[1, 0]"), tree(nodes_featureids="[2, 0, 0]"),
     tree(nodes_featureids="[1, 7, 0]"), tree(nodes_modes='["LEAF", "LEAF", "LEAF"]'),
     SUPPORTED.format("[1, 1]"),
@@ -194,6 +196,16 @@ def test_keepdims_other_than_1_removes_dimensions() -> None:
             found = problems(model(f"{result} <keepdims = {keepdims}>{axes}"))
             expected = ["attribute-value-unknown"] if keepdims == 2 else []
             assert [item.code for item in found] == expected, (keepdims, result)
+
+
+@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("operator", ["AveragePool", "MaxPool"])
+def test_two_kinds_of_pads_are_the_only_error_of_a_pooling(operator: str, size: int) -> None:
+    """onnx's inference adds pads to automatic pads; onnxruntime ignores them."""
+    node = f'{operator} <auto_pad = "VALID", kernel_shape = [2], pads = [0, 1]> (line)'
+    (finding,) = problems(model(f"float[1, 1, {size}] y = {node}"))
+    assert "only one of them is allowed" in finding.message
+    assert finding.severity == "warning"
 
 
 def model(node: str) -> str:

@@ -76,6 +76,9 @@ def _ceil_window_count(steps: Extent, by: int, end: Extent) -> Extent:
     return count - 1 if (count - 1) * by >= end else count
 
 
+_BOTH_PADS = "`auto_pad` and `pads` are both given, but only one of them is allowed"
+
+
 def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall], SymbolicShape]:
     """Return a function that infers the output shape of a convolution and checks its inputs.
 
@@ -85,7 +88,7 @@ def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall
     def infer(call: OperatorCall) -> SymbolicShape:
         automatic = call.attribute("auto_pad") not in (None, b"", b"NOTSET")
         if automatic and call.attribute("pads") is not None:
-            call.reject("`auto_pad` and `pads` are both given, but only one of them is allowed")
+            call.reject(_BOTH_PADS)
         shape, kernel = call.shape(0), call.shape(weights)
         if shape is None or kernel is None or not call.has_rank(0, len(kernel)):
             return None
@@ -130,6 +133,9 @@ def pool(call: OperatorCall) -> SymbolicShape:
     if shape is None or len(shape) < 3:
         return None
     kernel, pads = call.listed("kernel_shape", ()), call.listed("pads", ())
+    if any(pads) and call.attribute("auto_pad") not in (None, b"", b"NOTSET"):
+        call.reject(_BOTH_PADS, specified=False)
+        return (*shape[:2], *(None,) * (len(shape) - 2))  # onnx adds the pads, runtimes do not
     if len(pads) == 2 * len(kernel) and any(map(ge, pads, kernel * 2)):
         wrong = f"`pads` is {list(pads)}, and `kernel_shape` is {list(kernel)}"
         call.reject(f"{wrong}; onnxruntime needs pads smaller than the kernel", specified=False)

@@ -129,7 +129,7 @@ def _require_rank_1(call: OperatorCall, index: int) -> bool:
     The specification forbids other ranks only if the elements are unknown: onnx and onnxruntime
     accept constants of other ranks. Return False if the rank is known and not 1.
     """
-    return call.has_rank(index, 1, specified=call.value(index) is None)
+    return call.has_rank(index, 1, accepted=call.value(index) is not None)
 
 
 def top_k(call: OperatorCall) -> Shapes:
@@ -303,6 +303,9 @@ def gather_nd(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `GatherND`: each index tuple selects a slice of the data."""
     data, chosen = call.shape(0), call.shape(1)
     batch = call.integer("batch_dims", 0)
+    if batch < 0:
+        call.reject(f"`batch_dims` is {batch}, but it must be 0 or more")
+        return None
     if data is None or not chosen or not isinstance(chosen[-1], int):
         return None
     if batch + chosen[-1] > len(data):
@@ -311,7 +314,7 @@ def gather_nd(call: OperatorCall) -> SymbolicShape:
             wrong += f" and `batch_dims` is {batch}"
         call.reject(f"{wrong}, but {{0}} has rank {len(data)}")
         return None
-    if not 0 <= batch < len(chosen):
+    if batch >= len(chosen):
         call.reject(f"`batch_dims` is {batch}, but {{1}} has rank {len(chosen)}")
         return None
     for axis, sizes in enumerate(zip(data[:batch], chosen[:-1], strict=False)):

@@ -110,7 +110,7 @@ def _group_normalization(call: OperatorCall) -> None:
     per_group = groups, "`num_groups`"
     needed = per_group if call.since < 21 else (shape[1], "dimension 1 of {0}")
     for index in (1, 2):
-        call.require_vector(index, *needed, specified=False)
+        call.require_vector(index, *needed, accepted=True)
 
 
 def has_several(shape: SymbolicShape) -> bool:
@@ -135,6 +135,12 @@ def _non_max_suppression(call: OperatorCall) -> None:
         if call.rank(1) == 3:
             call.equal(call.dim(0, 0), call.dim(1, 0), "dimension 0 of {0}", "dimension 0 of {1}")
             call.equal(call.dim(0, 1), call.dim(1, 2), "dimension 1 of {0}", "dimension 2 of {1}")
+
+
+def _padding_value(call: OperatorCall) -> None:
+    """Warn if the value of `Pad` has several elements; onnxruntime accepts one of any rank."""
+    if has_several(call.shape(2)):
+        call.reject("{2} must have one element", specified=False)
 
 
 def _regex(call: OperatorCall) -> None:
@@ -287,8 +293,12 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
         needed = f"but `max_gram_length` is {longest}"
         call.reject(f"`ngram_counts` has {entries(len(starts))}, {needed}")
         return
-    ends = (*starts[1:], size)
-    if not starts or starts[0] != 0 or any(a > b for a, b in zip(starts, ends, strict=True)):
+    bounds, ends = [*starts, size], (*starts[1:], size)
+    if bounds != sorted(bounds) or bounds[0] < 0:
+        needed = f"it must not decrease, or exceed {size}, the length of `{pool}`"
+        call.reject(f"`ngram_counts` is {list(starts)}, but {needed}")
+        return
+    if starts[:1] != (0,):
         return
     grams = 0
     for length, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
@@ -308,7 +318,6 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {
     "Clip": (1, 2),
     "CumProd": (1,),
     "CumSum": (1,),
-    "Pad": (2,),
     "Range": (0, 1, 2),
     "TopK": (1,),
     "Trilu": (1,),
@@ -365,6 +374,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "GroupNormalization": _group_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "NonMaxSuppression": _non_max_suppression,
+    "Pad": _padding_value,
     "RegexFullMatch": _regex,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,
