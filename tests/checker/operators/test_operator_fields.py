@@ -146,7 +146,7 @@ DOUBTFUL = {
     "y = PRelu (row, slope)": "the slope `slope` cannot be broadcast to the shape of `row`",
     "y = Expand (x, size)": "`size` has 0 dimensions, but the operator needs 1",
     "y = ConstantOfShape (far)": "`far` has 2 dimensions, but the operator needs 1",
-    'y = AveragePool <auto_pad = "VALID", kernel_shape = [2], pads = [0, 1]> (line)': "`auto_pad` and `pads` are both given, but only one of them is allowed",
+    'y = AveragePool <auto_pad = "VALID", kernel_shape = [2], pads = [0, 1]> (line)': "only one",
     "y = Squeeze (row, none)": "`axes` is empty, but `row` has dimensions of size 1",
     tree(nodes_hitrates="[1.0]"): "`nodes_hitrates` has 1 entry, but `nodes_treeids` has 3",
     tree(nodes_missing_value_tracks_true="[0, 0, 0, 0]"): "has 4 entries, but `nodes_treeids`",
