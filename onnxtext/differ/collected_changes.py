@@ -175,7 +175,3 @@ class NameMap:
             if name in old_names:
                 return f"the new `{value_name(name)}` is the old `{value_name(old_names[name])}`"
         raise AssertionError(name)
-
-    def keeps(self, names: Iterable[str]) -> bool:
-        """Whether the values called `names` in the old model keep their names in the new model."""
-        return all(self.get(name) == name for name in names)

@@ -266,8 +266,6 @@ class GraphComparer:
 
 def _keeps_names(node: Node, names: NameMap) -> bool:
     """Whether a node has no nested graphs and its inputs and outputs keep their names."""
-    return (
-        names.keeps(node.inputs)
-        and names.keeps(node.outputs)
-        and not any(attribute_graphs(node.attributes))
+    return all(names.get(name) == name for name in (*node.inputs, *node.outputs)) and not any(
+        attribute_graphs(node.attributes)
     )

@@ -102,19 +102,16 @@ def _field(
     path: str,
     category: Category,
 ) -> Iterator[FieldChange]:
+    one, other = (None if values is None else values[-1] for values in (old, new))
     if field.repeated:
-        before: FieldValue = () if old is None else old[-1]
-        after: FieldValue = () if new is None else new[-1]
-        assert isinstance(before, tuple)
-        assert isinstance(after, tuple)
+        one, other = one or (), other or ()
+        assert isinstance(one, tuple)
+        assert isinstance(other, tuple)
         if field.kind == "message":
-            yield from _list(field, before, after, path, category)
+            yield from _list(field, one, other, path, category)
         else:
-            yield FieldChange(path, category, value_text(before, ""), value_text(after, ""))
-        return
-    one = None if old is None else old[-1]
-    other = None if new is None else new[-1]
-    if isinstance(one, Record) and isinstance(other, Record):
+            yield FieldChange(path, category, _value(one), _value(other))
+    elif isinstance(one, Record) and isinstance(other, Record):
         yield from _differences(field.message, one, other, path, category)
     elif _differs_in_presence_only(spec, one, other):
         stored = (_NOT_STORED, _EMPTY) if one is None else (_EMPTY, _NOT_STORED)

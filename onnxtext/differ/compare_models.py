@@ -18,12 +18,7 @@ from onnxtext.differ.compare_values import attribute_path
 from onnxtext.differ.graph_lists import GraphLists, replaced_fields
 from onnxtext.differ.grouped_changes import count_operators, find_groups
 from onnxtext.differ.matching.match_graphs import match_graphs
-from onnxtext.differ.matching.match_lists import (
-    by_new_index,
-    match_keys,
-    moved_pairs,
-    unmatched_indices,
-)
+from onnxtext.differ.matching.match_lists import match_keys, match_rest, moved_pairs
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange, ItemPosition, ModelDiff
 from onnxtext.differ.statement_text import (
@@ -186,15 +181,8 @@ class Comparer:
     def _functions(self, old: Sequence[Function], new: Sequence[Function]) -> None:
         keys = [list(map(_function_name, part)) for part in (old, new)]
         pairs = match_keys(*keys)
-        left, right = unmatched_indices(pairs, len(old), len(new))
-        for content in (_function_content, _function_outputs, _function_body):
-            if left and right:  # match renamed functions by content
-                same = match_keys(
-                    [content(old[i], self._old) for i in left],
-                    [content(new[i], self._new) for i in right],
-                )
-                pairs = by_new_index([*pairs, *[(left[one], right[other]) for one, other in same]])
-                left, right = unmatched_indices(pairs, len(old), len(new))
+        for key in (self._function_content, self._function_outputs, self._function_body):
+            pairs = match_rest(pairs, old, new, key)  # match renamed functions
 
         def path(side: int, index: int) -> str:
             return f"functions[{quote_string(keys[side][index])}]"
@@ -209,6 +197,22 @@ class Comparer:
         ):
             paths = path(0, old_index), path(1, new_index)
             self._function(old[old_index], new[new_index], paths, moved=was_moved)
+
+    def _function_content(self, side: int, function: Function) -> tuple[object, ...]:
+        """Return a key for matching renamed functions: input names, output names and nodes."""
+        nodes = map(self._sides[side].encoder.node, function.nodes)
+        return (*_function_interface(function), *nodes)
+
+    def _function_outputs(self, side: int, function: Function) -> tuple[object, ...]:
+        """Return a key for matching renamed functions: the interface and the node outputs."""
+        return (*_function_interface(function), *[node.outputs for node in function.nodes])
+
+    def _function_body(self, side: int, function: Function) -> tuple[object, ...]:
+        """Return a key for matching renamed functions: the nodes only.
+
+        A function without nodes gets a unique key, so that it matches no other function.
+        """
+        return tuple(map(self._sides[side].encoder.node, function.nodes)) or (id(function),)
 
     def _function(self, old: Function, new: Function, paths: Sequence[str], *, moved: bool) -> None:
         bodies = GraphLists.of(old, paths[0]), GraphLists.of(new, paths[1])
@@ -272,24 +276,9 @@ def _function_name(function: Function) -> str:
     return qualified_name(function.domain, function.name, function.overload)
 
 
-def _function_content(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return a key for matching renamed functions: input names, output names and nodes."""
-    interface = [value.name for value in (*function.inputs, *function.outputs)]
-    return (len(function.inputs), *interface, *map(side.encoder.node, function.nodes))
-
-
-def _function_outputs(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return a key for matching renamed functions: names of inputs, outputs and node outputs."""
-    interface = [value.name for value in (*function.inputs, *function.outputs)]
-    return (len(function.inputs), *interface, *[node.outputs for node in function.nodes])
-
-
-def _function_body(function: Function, side: ModelSide) -> tuple[object, ...]:
-    """Return a key for matching renamed functions: the nodes only.
-
-    A function without nodes gets a unique key, so that it matches no other function.
-    """
-    return tuple(map(side.encoder.node, function.nodes)) or (id(function),)
+def _function_interface(function: Function) -> tuple[object, ...]:
+    names = [value.name for value in (*function.inputs, *function.outputs)]
+    return len(function.inputs), *names
 
 
 def _training_text(training: Training) -> str:

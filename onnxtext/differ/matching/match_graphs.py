@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from onnxtext.ast.model import ValueInfo
@@ -104,10 +104,9 @@ def _match_values(
     `new_name` returns the expected new name of an old value. If `by_position` is False, values are
     matched by position only if both models have equally many unmatched values.
     """
-    names = [value.name for value in new]
-    pairs = match_keys([value.name for value in old], names)
-    pairs = match_rest(pairs, [new_name(value.name) for value in old], names)
-    pairs = match_rest(pairs, [value.type for value in old], [value.type for value in new])
+    pairs = match_keys([value.name for value in old], [value.name for value in new])
+    pairs = match_rest(pairs, old, new, lambda side, v: v.name if side else new_name(v.name))
+    pairs = match_rest(pairs, old, new, lambda _, value: value.type)
     left, right = unmatched_indices(pairs, len(old), len(new))
     if by_position or len(left) == len(right):
         pairs += zip(left, right, strict=False)
@@ -125,33 +124,20 @@ def _match_initializers(
         [value.name for value in old.initializers], [value.name for value in new.initializers]
     )
     left, right = unmatched_indices(pairs, len(old.initializers), len(new.initializers))
-    if left and right:
-        types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
-        budget = [_MAX_DIGESTS]
-        keys = [
-            [_content(body.initializers[i], side, types, budget) or (index, i) for i in part]
-            for index, (body, side, part) in enumerate(
-                zip((old, new), sides, (left, right), strict=True)
-            )
-        ]
-        pairs += [(left[old_index], right[new_index]) for old_index, new_index in match_keys(*keys)]
-    return by_new_index(pairs)
+    types = {old.initializers[i].type for i in left} & {new.initializers[i].type for i in right}
+    budget = _MAX_DIGESTS
 
+    def content(side: int, value: ValueInfo) -> Hashable:
+        """Return the type and a digest of an initializer; a unique key if it is not hashed."""
+        nonlocal budget
+        digest = None
+        if value.type in types and isinstance(value.type, TensorType) and budget >= 0:
+            budget -= len(getattr(value.data, "data", b""))
+            reader = sides[side].reader
+            digest = digest_of(TensorRef(value.type, value.data, value.name, reader))  # type: ignore[arg-type]
+        return (side, id(value)) if digest is None else (value.type, digest)
 
-def _content(
-    value: ValueInfo, side: ModelSide, types: Collection[object], budget: list[int]
-) -> Hashable | None:
-    """Return the type and a digest of an initializer; None if it is not hashed.
-
-    Only initializers of `types` are hashed. `budget` is a list with one number: how many bytes may
-    still be hashed. The function reduces this number.
-    """
-    if value.type not in types or not isinstance(value.type, TensorType) or budget[0] < 0:
-        return None
-    data = getattr(value.data, "data", b"")
-    budget[0] -= len(data)
-    digest = digest_of(TensorRef(value.type, value.data, value.name, side.reader))  # type: ignore[arg-type]
-    return None if digest is None else (value.type, digest)
+    return match_rest(pairs, old.initializers, new.initializers, content)
 
 
 def _match_by_use(match: GraphMatch) -> None:

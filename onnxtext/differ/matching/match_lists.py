@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import itemgetter, lt
+from typing import TypeVar
 
 from onnxtext.increasing_subsequence import longest_increasing_subsequence
 
 Pairs = list[tuple[int, int]]
+T = TypeVar("T")
 
 
 def match_keys(old: Iterable[Hashable], new: Iterable[Hashable]) -> Pairs:
@@ -57,17 +59,19 @@ def by_new_index(pairs: Iterable[tuple[int, int]]) -> Pairs:
     return sorted(pairs, key=itemgetter(1))
 
 
-def match_rest(pairs: Pairs, old: Sequence[Hashable], new: Sequence[Hashable]) -> Pairs:
+def match_rest(
+    pairs: Pairs, old: Sequence[T], new: Sequence[T], key: Callable[[int, T], Hashable]
+) -> Pairs:
     """Call `match_keys` for the entries that are in none of the `pairs`.
 
-    `old` and `new` are the keys of all entries. Return the old and the added pairs, in the order of
-    the new list.
+    `key` returns the key of an entry of `old` (0) or `new` (1). Return the old and the added pairs,
+    in the order of the new list.
     """
     left, right = unmatched_indices(pairs, len(old), len(new))
-    key_pairs = match_keys([old[index] for index in left], [new[index] for index in right])
-    return by_new_index(
-        [*pairs, *[(left[old_index], right[new_index]) for old_index, new_index in key_pairs]]
-    )
+    if not left or not right:
+        return pairs
+    found = match_keys([key(0, old[i]) for i in left], [key(1, new[i]) for i in right])
+    return by_new_index([*pairs, *[(left[i], right[j]) for i, j in found]])
 
 
 def walk_pairs(

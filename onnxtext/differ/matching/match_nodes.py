@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 
 from onnxtext.ast.model import Node
+from onnxtext.differ.matching.match_lists import match_keys
 from onnxtext.differ.matching.node_signatures import Interner, Signatures
 from onnxtext.differ.unmatched_nodes import (
     MatchSide,
@@ -109,9 +110,11 @@ class NodeMatcher:
         shifts the numbers, so that different nodes may have equal statements. If several nodes of a
         graph have equal statements, they are matched in order.
         """
-        candidates = self._candidates()
         old_producers, new_producers = self.old.body.producers, self.new.body.producers
         nodes = self.old.body.nodes
+        candidates = [-1] * len(nodes)
+        for index, other in match_keys(self.old.statements, self.new.statements):
+            candidates[index] = other
         above, bad_below = bytearray(len(nodes)), bytearray(len(nodes))
         used = bytearray(len(nodes))
         results = {value.name for value in self.new.body.outputs}
@@ -139,27 +142,6 @@ class NodeMatcher:
     def _match_equal(self) -> None:
         """Match nodes with equal statements."""
         self._match_by(lambda s, i, n: s.statements[i])
-
-    def _candidates(self) -> list[int]:
-        """For each old node, return the index of a new node with the same statement, or -1.
-
-        Nodes with the same statement are matched in order; no new node is returned twice.
-        """
-        old, new = self.old.statements, self.new.statements
-        if old == new:
-            return list(range(len(old)))
-        places: dict[Hashable, int] = {}
-        following: list[int] = [-1] * len(new)  # for each new node, the next one with its statement
-        for index in range(len(new) - 1, -1, -1):
-            following[index] = places.get(new[index], -1)
-            places[new[index]] = index
-        candidates = [-1] * len(old)
-        for index, statement in enumerate(old):
-            place = places.get(statement, -1)
-            if place >= 0:
-                candidates[index] = place
-                places[statement] = following[place]
-        return candidates
 
     def _match_computations(self) -> None:
         """Match nodes by their `Signatures`: first by both signatures, then by only one of them.
@@ -318,10 +300,8 @@ class NodeMatcher:
             if not before or not after:
                 continue
             # A name that is defined twice belongs to its first definition.
-            if old.producers[name] == (old_index, slot) and new.producers[named] == (
-                new_index,
-                slot,
-            ):
+            places = old.producers[name], new.producers[named]
+            if places == ((old_index, slot), (new_index, slot)):
                 left, right = unique_uses(self.old, before), unique_uses(self.new, after)
                 pairs += [
                     (index, right[key])
