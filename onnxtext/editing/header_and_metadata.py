@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 from onnxtext.ast.compact_form.list_order import DECORATOR
-from onnxtext.ast.model import Function, Graph, Model, OpsetImport, Presence
+from onnxtext.ast.model import Function, Graph, Model, OpsetImport
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
@@ -51,20 +51,13 @@ def set_opset(model: Model, version: int, domain: str = "", *, convert: bool = T
         notes = [f"the operators of `{domain}` are unknown, so no nodes are converted"]
     check_integer(version)
     check_name(domain)
-    found = _set(model.opset_imports, version, domain)
-    for function in model.functions:
-        _set(function.opset_imports, version, domain)
-    if not found:
+    if plain_domain(domain) not in [plain_domain(item.domain) for item in model.opset_imports]:
         model.opset_imports.append(OpsetImport(domain, version))
+    for imports in (model.opset_imports, *[function.opset_imports for function in model.functions]):
+        for item in imports:
+            if plain_domain(item.domain) == plain_domain(domain):
+                item.version = version
     return notes
-
-
-def _set(imports: list[OpsetImport], version: int, domain: str) -> bool:
-    result = False
-    for opset_import in imports:
-        if plain_domain(opset_import.domain) == plain_domain(domain):
-            opset_import.version, result = version, True
-    return result
 
 
 def strip(model: Model, what: What) -> None:
@@ -90,7 +83,8 @@ def strip(model: Model, what: What) -> None:
         model.metadata, model.metadata_left_out = [], False
     else:
         model.doc_string = None
-        model.presence = _without_docs(model.presence)
+        explicit = [name for name in model.presence.explicit if not name.endswith(".doc_string")]
+        model.presence = replace(model.presence, explicit=tuple(explicit))
     name = "meta" if what == "metadata" else "doc"
     model.decorators = _without(model.decorators, name)
     for scope in walk_graphs(model):
@@ -109,12 +103,6 @@ def strip(model: Model, what: What) -> None:
                 item.metadata = ()
         for node in scope.nodes:
             node.attributes = tuple([_strip_decorators(item, name) for item in node.attributes])
-
-
-def _without_docs(presence: Presence) -> Presence:
-    """Remove the `doc_string` fields from `explicit`, so that empty ones are not stored."""
-    kept = tuple([name for name in presence.explicit if not name.endswith(".doc_string")])
-    return replace(presence, explicit=kept)
 
 
 def _strip_decorators(attribute: A, name: str) -> A:

@@ -200,10 +200,10 @@ def _set(
     title = f"element {index} of `{name}`, the shape given to `{user.op_type}`, is {number} now"
     if isinstance(original, ValueInfo):
         before = original.data
-        type = _changed(original.type, before, index, number)
-        if type is None:
+        data = _changed(original.type, before, index, number)
+        if data is None:
             return None
-        original.data = type
+        original.data = data
         return ShapeElementChange(title, lambda: setattr(original, "data", before))
     attributes = original.attributes
     if original.op_type != "Constant" or len(attributes) != 1:
@@ -219,13 +219,11 @@ def _set(
 
 def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:
     """Whether a value is used except as one input of `user`; a graph output is a use, too."""
-    for scope in inferred.subject.scopes:
-        if any(value.name == name for value in scope.outputs):
-            return True
-        for node in scope.nodes:
-            if node.inputs.count(name) > (node is user):
-                return True
-    return False
+    return any(
+        any(value.name == name for value in scope.outputs)
+        or any(node.inputs.count(name) > (node is user) for node in scope.nodes)
+        for scope in inferred.subject.scopes
+    )
 
 
 def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute | None:

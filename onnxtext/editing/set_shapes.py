@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from onnxtext.ast.compact_form.output_types import place_type
-from onnxtext.ast.model import Function, Graph, Model, Node
+from onnxtext.ast.model import Function, Graph, Model
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.checker.context.compare_declared_types import plain_dim
@@ -22,7 +21,7 @@ from onnxtext.editing.errors import (
     unknown_name_error,
 )
 from onnxtext.editing.infer_from_inputs import InferredShapes, Shape, infer_shapes, with_value
-from onnxtext.show_model.paths_between_values import used_values
+from onnxtext.show_model.paths_between_values import DataFlow
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
 
@@ -96,26 +95,15 @@ def _unconfirmed_outputs(
     """
     from onnxtext.printer import print_type
 
-    users: defaultdict[str, list[Node]] = defaultdict(list)
-    for node in model.graph.nodes:
-        for used in used_values(node):
-            users[used].append(node)
-    dependent, waiting = set(changed), list(changed)
-    while waiting:
-        for node in users.pop(waiting.pop(), ()):
-            waiting.extend(node.outputs)
-            dependent.update(node.outputs)
-    main = next(index for index, scope in enumerate(walk_graphs(model)) if scope is model.graph)
+    nodes = model.graph.nodes
+    users = DataFlow(model.graph).between(list(changed), ())
+    dependent = changed.union(*[nodes[index].outputs for index in users])
     notes = []
     for value in model.graph.outputs:
-        if (
-            value.name in names
-            or value.name not in dependent
-            or not isinstance(value.type, TensorType)
-        ):
+        if value.name not in dependent - names or not isinstance(value.type, TensorType):
             continue
         declared = value.type.shape or ()
-        known = inferred.shapes.get((main, value.name)) or (None,) * len(declared)
+        known = inferred.shapes.get((0, value.name)) or (None,) * len(declared)
         if any(
             isinstance(plain_dim(dim), int) and size is None
             for dim, size in zip(declared, known, strict=False)

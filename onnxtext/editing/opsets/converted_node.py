@@ -57,6 +57,9 @@ class ConvertedGraph:
 class NodeConversion:
     """A node that a rule rewrites in one conversion step.
 
+    The methods that return attributes, types and constants raise `NotConvertible` for a node that
+    has no readable value, or no known type.
+
     Args:
         facts: the types, constants and names of the model.
         graph: the graph or function that contains the node.
@@ -120,11 +123,7 @@ class NodeConversion:
         return next((item for item in self.node.attributes if item.name == name), None)
 
     def value(self, name: str) -> object:
-        """Return the value of an attribute, or its default in `old`; None if it has neither.
-
-        Raises:
-            NotConvertible: the attribute refers to a parameter, or has no readable value.
-        """
+        """Return the value of an attribute, or its default in `old`; None if it has neither."""
         attribute = self.attribute(name)
         if attribute is None:
             if name not in self.old.attributes:
@@ -139,20 +138,12 @@ class NodeConversion:
         return value
 
     def integer(self, name: str, default: int | None = None) -> int | None:
-        """Return `value(name)`, the value of an attribute; `default` if it is not an integer.
-
-        Raises:
-            NotConvertible: see `value`.
-        """
+        """Return `value(name)`, the value of an attribute; `default` if it is not an integer."""
         value = self.value(name)
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return `value(name)`, the value of an attribute: a list of integers or None.
-
-        Raises:
-            NotConvertible: the value is not a list of integers; also see `value`.
-        """
+        """Return `value(name)`, the value of an attribute; reject values except integer lists."""
         value = self.value(name)
         if value is None:
             return None
@@ -161,31 +152,17 @@ class NodeConversion:
         raise NotConvertible(f"its attribute `{name}` is not a list of integers")
 
     def string(self, name: str) -> str | None:
-        """Return `value(name)`, the value of an attribute; None if it is not a string.
-
-        Raises:
-            NotConvertible: see `value`.
-        """
+        """Return `value(name)`, the value of an attribute; None if it is not a string."""
         value = self.value(name)
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else None
 
     def floats(self, name: str) -> tuple[float, ...] | None:
-        """Return `value(name)`, the value of an attribute; None if it is not a list of floats.
-
-        Raises:
-            NotConvertible: see `value`.
-        """
+        """Return `value(name)`, the value of an attribute; None if it is not a list of floats."""
         value = self.value(name)
-        if isinstance(value, Floats):
-            return struct.unpack(f"<{len(value)}f", value.data)
-        return None
+        return struct.unpack(f"<{len(value)}f", value.data) if isinstance(value, Floats) else None
 
     def real(self, name: str) -> float | None:
-        """Return `value(name)`, the value of an attribute; None if it is not a float.
-
-        Raises:
-            NotConvertible: see `value`.
-        """
+        """Return `value(name)`, the value of an attribute; None if it is not a float."""
         value = self.value(name)
         return float(value) if isinstance(value, Float32) else None
 
@@ -231,22 +208,14 @@ class NodeConversion:
         return None if shape is None else len(shape)
 
     def needed_rank(self, name: str) -> int:
-        """Return the rank of a value.
-
-        Raises:
-            NotConvertible: the rank is unknown.
-        """
+        """Return the rank of a value; reject the node if the rank is unknown."""
         rank = self.rank(name)
         if rank is None:
             raise unknown_fact("the rank of", name)
         return rank
 
     def element(self, name: str) -> str:
-        """Return the element type of a tensor.
-
-        Raises:
-            NotConvertible: the element type is unknown, or the value is not a tensor.
-        """
+        """Return the element type of a tensor; reject the node if the type is unknown."""
         text = self.facts.element_type(self.graph.scope, name)
         if text is None or not text.startswith("tensor("):
             raise unknown_fact("the type of", name)
@@ -265,12 +234,8 @@ class NodeConversion:
 
         The name of the constant is added to `facts.replaced`.
 
-        Args:
-            index: the 0-based index of the input.
-            kind: describes the input in the message of the error.
-
-        Raises:
-            NotConvertible: the input is not a constant of at most `MAX_NUMBERS` elements.
+        Reject the node if the input is not a constant of at most `MAX_NUMBERS` elements; `kind`
+        describes the input in the message.
         """
         name = self.input(index)
         numbers = self.numbers(name)
@@ -318,11 +283,7 @@ class NodeConversion:
         return name
 
     def parameter(self, base: str, attribute: Attribute) -> str:
-        """Insert a `Constant` with the parameter that `attribute` refers to; return its output.
-
-        Raises:
-            NotConvertible: a call of the function gives the parameter no value.
-        """
+        """Insert a `Constant` with the parameter that `attribute` refers to; return its output."""
         self.check_given(attribute)
         name = self.facts.fresh(base)
         self.facts.set_type(name, "tensor(int64)")
@@ -331,11 +292,7 @@ class NodeConversion:
         return name
 
     def check_given(self, attribute: Attribute) -> None:
-        """If an attribute refers to a function parameter, check that all calls give it a value.
-
-        Raises:
-            NotConvertible: a call of the function gives the parameter no value.
-        """
+        """Reject an attribute that refers to a parameter to which a call gives no value."""
         if isinstance(attribute.value, Reference):
             parameter = attribute.value.name
             if self.facts.may_lack(self.graph.scope.function, parameter):
@@ -368,10 +325,8 @@ class NodeConversion:
         """Give the first output a new name, and return its old name.
 
         The caller must then call `append` to add a node that computes a value with the old name
-        from the renamed output. The declared type of the output moves to the added node.
-
-        Args:
-            base: the beginning of the new name.
+        from the renamed output. The declared type of the output moves to the added node. `base` is
+        the beginning of the new name.
         """
         old = self.node.outputs[0]
         name = self.facts.fresh(base)

@@ -67,9 +67,8 @@ class ConversionPlan:
             owner.nodes = nodes
         for entry in self._imports:
             entry.version = self.targets[plain_domain(entry.domain)]
-        for domain, version in self.targets.items():
-            if not model.opset_imports and domain == "":
-                model.opset_imports.append(OpsetImport(domain, version))
+        if not model.opset_imports and "" in self.targets:
+            model.opset_imports.append(OpsetImport("", self.targets[""]))
         if self._ir_version is not None:
             model.ir_version = self._ir_version
         if self._replaced or self._dropped:
@@ -107,7 +106,8 @@ def plan_conversion(
             "the model imports no operator set, so the version of its operators is unknown",
             "add `opset_import` to its header",
         )
-    for entry in (*model.opset_imports, *[e for f in model.functions for e in f.opset_imports]):
+    imports = [*model.opset_imports, *[e for f in model.functions for e in f.opset_imports]]
+    for entry in imports:
         domain = plain_domain(entry.domain)
         if domain in plain and not 1 <= entry.version <= newest_versions()[domain]:
             raise refused_edit_error(
@@ -126,13 +126,9 @@ def plan_conversion(
         if scope.opsets is not None and id(scope.original) not in done:
             done.add(id(scope.original))
             _Conversion(plan, facts, scope, converter, collected).run()
-    owners: list[Model | Function] = [model, *model.functions]
-    for owner in owners:
-        plan._imports += [
-            entry
-            for entry in owner.opset_imports
-            if plain.get(plain_domain(entry.domain), entry.version) != entry.version
-        ]
+    plan._imports = [
+        e for e in imports if plain.get(plain_domain(e.domain), e.version) != e.version
+    ]
     plan._replaced, plan._dropped = facts.replaced, facts.dropped
     _accept_constants(plan, model)
     remarks = [remark for remark in collected.values() if remark.places]

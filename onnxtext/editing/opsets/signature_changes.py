@@ -107,11 +107,7 @@ def carry_over(conversion: NodeConversion) -> None:
 
 
 def _allowed_values(conversion: NodeConversion, step: Step) -> None:
-    """Check that the new schema allows the values of the attributes.
-
-    Raises:
-        NotConvertible: a value is not allowed, or is a parameter and so unknown.
-    """
+    """Reject values of attributes that the new schema does not allow, and unknown ones."""
     table = ONLY_OLDER if conversion.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
         attribute = conversion.attribute(name)
@@ -120,18 +116,12 @@ def _allowed_values(conversion: NodeConversion, step: Step) -> None:
         ):
             value = attribute.value
             shown = f"`{value.decode()}`" if isinstance(value, bytes) else "a parameter"
-            version = (
-                f"since version {step[2]}" if conversion.is_up else f"before version {step[2]}"
-            )
-            raise NotConvertible(f"its attribute `{name}` cannot be {shown} {version}")
+            when = f"{'since' if conversion.is_up else 'before'} version {step[2]}"
+            raise NotConvertible(f"its attribute `{name}` cannot be {shown} {when}")
 
 
 def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
-    """Drop an attribute that the new schema lacks.
-
-    Raises:
-        NotConvertible: without the attribute, the node would have another meaning.
-    """
+    """Drop an attribute that the new schema lacks; reject the node if its meaning would change."""
     value = conversion.value(name)
     if conversion.is_up:
         removed_default = ANY if name == CONSUMED else REMOVED.get(step, {}).get(name, NONE)
@@ -146,17 +136,14 @@ def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
         raise NotConvertible(f"its attribute `{name}` exists only since version {step[2]}")
     conversion.drop(name)
     conversion.dropped.add(name)
+    version = step[2] if conversion.is_up else conversion.new.since
     conversion.add_note(
-        f"the attribute `{name}` is dropped, because {_versions(conversion, step)} does not have it"
+        f"the attribute `{name}` is dropped, because version {version} does not have it"
     )
 
 
 def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Check the attributes that the newer version removed and that the node omits.
-
-    Raises:
-        NotConvertible: with the default of such an attribute, the node behaves differently.
-    """
+    """Reject a node if the default of an omitted, removed attribute has another behavior."""
     for name, removed_default in REMOVED.get(step, {}).items():
         if (
             removed_default is ANY
@@ -164,11 +151,9 @@ def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
             or conversion.attribute(name) is not None
         ):
             continue
-        in_test_mode = conversion.old.name == "BatchNormalization" and not any(
-            conversion.node.outputs[1:]
-        )
-        if name == "is_test" and in_test_mode:  # a node with one output is never in training mode
-            continue
+        is_normalization = conversion.old.name == "BatchNormalization"
+        if name == "is_test" and is_normalization and not any(conversion.node.outputs[1:]):
+            continue  # a node with one output is never in training mode
         if default_of(conversion.old, name) != removed_default and name not in conversion.dropped:
             raise NotConvertible(
                 f"before version {step[2]}, `{name}` is 0 by default, which means training mode"
@@ -176,11 +161,7 @@ def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
 
 
 def _added_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Check that a node without an attribute means the same in an older version that lacks it.
-
-    Raises:
-        NotConvertible: the default of the attribute differs from the behavior of the older version.
-    """
+    """Reject a node if the default of an omitted, new attribute has another behavior."""
     for name, earlier_default in MEANT_BEFORE.get(step, {}).items():
         omitted = conversion.attribute(name) is None and name not in conversion.dropped
         if (
@@ -214,10 +195,6 @@ def _make_explicit(conversion: NodeConversion, step: Step, name: str) -> None:
     conversion.add_note(f"`{name} = {shown}` is written, because the default behavior changes")
 
 
-def _versions(conversion: NodeConversion, step: Step) -> str:
-    return f"version {step[2]}" if conversion.is_up else f"version {conversion.new.since}"
-
-
 def _drop_trailing(conversion: NodeConversion, since: int) -> None:
     """Remove omitted inputs and outputs at the ends of lists that are too long for the schema."""
     node, old, new = conversion.node, conversion.old, conversion.new
@@ -236,10 +213,8 @@ def _at_most(
 ) -> tuple[str, ...]:
     """Drop "" from the end of `names`, until at most `max_count` names remain.
 
-    `since`, `kind` and `formal_of` (maps an index to a parameter) only describe the error.
-
-    Raises:
-        NotConvertible: a name that must be dropped is not "".
+    Reject the node if other names remain. `since`, `kind` and `formal_of` (maps an index to a
+    parameter) only describe the error.
     """
     while len(names) > max_count and not names[-1]:
         names = names[:-1]

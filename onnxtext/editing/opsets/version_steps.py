@@ -68,9 +68,6 @@ class GraphConverter:
             original: the node as it is in the syntax tree.
             node: the same node, in which attribute lists stored in blobs are expanded.
             current: the version of the operator set that the node uses.
-
-        Raises:
-            NotConvertible: the node cannot be converted.
         """
         self._sentences, self._steps = [], 0
         checkpoint = self._graph.checkpoint()
@@ -108,9 +105,6 @@ class GraphConverter:
             version: the version that the node uses.
             depth: the number of successive steps that led to this node.
             first: the schema before the first step of the node; None if no step was made.
-
-        Raises:
-            NotConvertible: the node cannot be converted.
         """
         domain, name = plain_domain(node.domain), node.op_type
         target = self._targets.get(domain, version)
@@ -266,11 +260,7 @@ class GraphConverter:
         old: Signature,
         new: Signature | None,
     ) -> None:
-        """Check after the last step that the node fits the schema of the target version.
-
-        Raises:
-            NotConvertible: the node does not fit.
-        """
+        """Check after the last step that the node fits the schema of the target version."""
         new_node = conversion.node
         domain = plain_domain(new_node.domain)
         if conversion.removed or new_node.op_type != node.op_type or new is None:
