@@ -89,9 +89,9 @@ def _missing_file(data: bytes, base: Path) -> str | None:
         base: the directory of the model's file.
     """
     from onnxtext.conversion_errors import lift_binary
-    from onnxtext.weights.external_data import external_files
+    from onnxtext.weights.external_data import external_locations
 
-    files = external_files(lift_binary(data, _NAMELESS), base)
+    files = external_locations(lift_binary(data, _NAMELESS), base).values()
     exists = os.path.exists  # `Path.exists` raises an OSError for long names
     return next((f"{file} does not exist" for file in files if not exists(file)), None)
 

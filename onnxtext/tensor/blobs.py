@@ -115,18 +115,19 @@ class Blobs:
         self._sizes = self._sizes or set(map(len, self._resources))
         if digest in self._resources and len(self._sizes) == 1:
             return [digest]
-        names = self._sorted_names
-        result = [digest[:size] for size in self._sizes if size < len(digest)]
-        result = [name for name in result if name in self._resources]
-        index = bisect_left(names, digest)
-        while index < len(names) and names[index].startswith(digest):
-            result.append(names[index])
-            index += 1
-        return result
+        shorter = [digest[:size] for size in self._sizes if size < len(digest)]
+        known = [name for name in shorter if name in self._resources]
+        return known + with_prefix(self._sorted_names, digest)
 
     @cached_property
     def _sorted_names(self) -> list[str]:
         return sorted(self._resources)
+
+
+def with_prefix(digests: list[str], prefix: str) -> list[str]:
+    """Return those of some sorted digests that begin with `prefix`."""
+    # "g" sorts after all hexadecimal digits.
+    return digests[bisect_left(digests, prefix) : bisect_left(digests, prefix + "g")]
 
 
 def unknown_blob_error(digest: str) -> BlobError:

@@ -75,34 +75,24 @@ def read_array(
         )
         raise BlobError(message, UNREADABLE)
     array_name = f"`{file.path}`" if file.entry is None else f"`{file.entry}` in `{file.path}`"
-    shape = type.integer_dims
     with blob_errors(array_name, file.path):
         path = resolve_inside(base, file.path)
         if file.path.lower().endswith(".safetensors"):
-            return _from_safetensors(open_safetensors(path), file, type, shape, array_name)
+            return _from_safetensors(open_safetensors(path), file, type, array_name)
         if file.entry is None:
-            return _from_npy(view_parts(path), type, shape, array_name)
-        return _from_npz(path, archives, file.entry, type, shape, array_name)
+            return _from_npy(view_parts(path), type, array_name)
+        return _from_npz(path, archives, file.entry, type, array_name)
 
 
 def _from_npy(
-    view: memoryview | FileParts, type: TensorType, shape: tuple[int, ...], array_name: str
+    view: memoryview | FileParts, type: TensorType, array_name: str
 ) -> bytes | memoryview:
     """Return the elements of a `.npy` file."""
     head = io.BytesIO(bytes(view[:_MAX_HEADER_LENGTH]))
-    fortran, dtype = _header(head, type, shape, array_name)
-    size = count_elements(shape) * dtype.itemsize
+    fortran, dtype = _header(head, type, array_name)
+    size = count_elements(type.integer_dims) * dtype.itemsize
     data = view[head.tell() : head.tell() + size]
-    return _to_row_major(data, dtype, shape, fortran, array_name)
-
-
-def _open_npz(path: Path, archives: dict[Path, zipfile.ZipFile]) -> zipfile.ZipFile:
-    """Open a `.npz` archive, or return the archive that was opened before."""
-    archive = archives.get(path)
-    if archive is None:
-        file = io.BufferedReader(PartsReader(view_parts(path)))
-        archive = archives[path] = zipfile.ZipFile(file)
-    return archive
+    return _to_row_major(data, dtype, type.integer_dims, fortran, array_name)
 
 
 def _find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
@@ -114,16 +104,14 @@ def _find(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
 
 
 def _from_npz(
-    path: Path,
-    archives: dict[Path, zipfile.ZipFile],
-    entry: str,
-    type: TensorType,
-    shape: tuple[int, ...],
-    array_name: str,
+    path: Path, archives: dict[Path, zipfile.ZipFile], entry: str, type: TensorType, array_name: str
 ) -> bytes | memoryview:
     """Return the elements of an array in a `.npz` archive."""
     try:
-        archive = _open_npz(path, archives)
+        if path not in archives:
+            reader = io.BufferedReader(PartsReader(view_parts(path)))
+            archives[path] = zipfile.ZipFile(reader)
+        archive = archives[path]
         member = _find(archive, entry) or _find(archive, entry + ".npy")
         if member is None:
             names = [name.removesuffix(".npy") for name in archive.namelist()[:20]]
@@ -131,23 +119,21 @@ def _from_npz(
             raise BlobError(f"{array_name} is missing; the file has {available}", UNREADABLE)
         with archive.open(member) as file:
             head = io.BytesIO(file.read(_MAX_HEADER_LENGTH))
-            fortran, dtype = _header(head, type, shape, array_name)
-            size = count_elements(shape) * dtype.itemsize
+            fortran, dtype = _header(head, type, array_name)
+            size = count_elements(type.integer_dims) * dtype.itemsize
             data = head.read()[:size]
             data += file.read(max(size - len(data), 0))
     except (BlobError, PathError, OSError):
         raise
     except Exception as error:  # zipfile and its decompressors raise errors of many classes
         raise BlobError(f"{array_name} cannot be read: {error}", UNREADABLE) from None
-    return _to_row_major(memoryview(data), dtype, shape, fortran, array_name)
+    return _to_row_major(memoryview(data), dtype, type.integer_dims, fortran, array_name)
 
 
-def _header(
-    file: IO[bytes], type: TensorType, shape: tuple[int, ...], array_name: str
-) -> tuple[bool, Any]:
+def _header(file: IO[bytes], type: TensorType, array_name: str) -> tuple[bool, Any]:
     """Read and check a `.npy` header, without unpickling; return (is Fortran order, dtype).
 
-    The header must match `type` and `shape`; error messages begin with `array_name`.
+    The header must match `type`; error messages begin with `array_name`.
     """
     from numpy.lib import format as npy
 
@@ -171,7 +157,7 @@ def _header(
     if not fits:
         message = f"{array_name} has the type {dtype}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
-    _check_shape(tuple(header_shape), shape, array_name)
+    _check_shape(tuple(header_shape), type.integer_dims, array_name)
     return bool(fortran), dtype
 
 
@@ -198,11 +184,7 @@ def _to_row_major(
 
 
 def _from_safetensors(
-    opened: SafetensorsFile,
-    file: DataFile,
-    type: TensorType,
-    shape: tuple[int, ...],
-    array_name: str,
+    opened: SafetensorsFile, file: DataFile, type: TensorType, array_name: str
 ) -> memoryview:
     entry = opened.tensors.get(file.entry or "")
     if entry is None:
@@ -212,8 +194,8 @@ def _from_safetensors(
     if kind != _SAFETENSORS.get(type.element):
         message = f"{array_name} has the type {kind}, but the tensor has the type {type.element}"
         raise BlobError(message, MISMATCH)
-    _check_shape(held_shape, shape, array_name)
-    expected = raw_size(ELEMENTS[type.element], count_elements(shape))
+    _check_shape(held_shape, type.integer_dims, array_name)
+    expected = raw_size(ELEMENTS[type.element], count_elements(type.integer_dims))
     size = part.stop - part.start
     if size != expected:
         raise BlobError(

@@ -313,11 +313,6 @@ def weight_locations(model: Model, base: Path) -> dict[str, Path]:
     return _resolved([*places, *_Locations(model).data_files], base)
 
 
-def external_files(model: Model, base: Path) -> tuple[Path, ...]:
-    """Return the paths of the files of a model's external data, as `external_locations` does."""
-    return tuple(external_locations(model, base).values())
-
-
 def embed_external(model: Model, base: Path | None) -> None:
     """Embed the external data of a model in its tensors.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,7 @@ from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.io.files import replace_path
-from onnxtext.tensor.blobs import BlobError
+from onnxtext.tensor.blobs import BlobError, with_prefix
 from onnxtext.tensor.lazy_numpy import np
 from onnxtext.weights.safe_paths import FileParts, view_parts
 from onnxtext.weights.statistics import NUMPY_CODES
@@ -163,9 +162,7 @@ class SafetensorsFile:
 
     def matching(self, digest: str) -> list[str]:
         """Return the digests of the blobs whose digest begins with `digest`."""
-        names = self._digests
-        # "g" sorts after all hexadecimal digits.
-        return names[bisect_left(names, digest) : bisect_left(names, digest + "g")]
+        return with_prefix(self._digests, digest)
 
     def data(self, name: str) -> memoryview:
         """Return the bytes of a tensor, without verifying a digest.

@@ -11,12 +11,12 @@ import contextlib
 import os
 import re
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.io.files import DIGEST, has_content, replace_file
+from onnxtext.tensor.blobs import with_prefix
 
 try:
     import fcntl
@@ -129,9 +129,7 @@ class Store:
         Raises:
             OSError: the directory cannot be read.
         """
-        names = self.names()
-        # "g" sorts after all hexadecimal digits.
-        return names[bisect_left(names, digest) : bisect_left(names, digest + "g")]
+        return with_prefix(self.names(), digest)
 
     def leftovers(self) -> Iterator[Path]:
         """Yield the temporary files: those that killed processes left, and those in use."""

@@ -90,10 +90,10 @@ class WeightFiles:
         """
         target = resolve_inside(self.base, self.place.path)
         if self.place.kind == "safetensors":
-            from onnxtext.weights.external_data import external_files
+            from onnxtext.weights.external_data import external_locations
             from onnxtext.weights.safetensors_file import write_safetensors
 
-            if target in external_files(self.model, self.base):
+            if target in external_locations(self.model, self.base).values():
                 raise PathError(f"{target} has external data of the model")
             file = _open_existing(target)
             if self._are_in(file):

@@ -86,10 +86,11 @@ def conversion(
         referenced: tuple[Path, ...] = ()
         if embed_external and beside is not None and beside.place.kind == "safetensors":
             from onnxtext.conversion_errors import lift_binary
-            from onnxtext.weights.external_data import external_files
+            from onnxtext.weights.external_data import external_locations
 
             # The model of `beside` has no references any more.
-            referenced = external_files(lift_binary(data, job.name), job.directory)
+            model = lift_binary(data, job.name)
+            referenced = tuple(external_locations(model, job.directory).values())
         return Output(
             [text.encode("utf-8")], beside, referenced=referenced, left_behind=left_behind
         )
