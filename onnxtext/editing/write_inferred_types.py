@@ -36,7 +36,7 @@ from onnxtext.checker.symbolic.sizes.parse_sizes import parse_size
 from onnxtext.checker.symbolic.sizes.polynomials import symbols
 from onnxtext.editing.infer_from_inputs import with_value
 from onnxtext.plurals import count_noun
-from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+from onnxtext.proto.encode.lower import lower_without_weights
 
 _FUNCTION_TYPES_SINCE = 10
 """The first IR version in which functions have a `value_info` list."""
@@ -46,14 +46,7 @@ _MADE_UP = re.compile(r"unk__\d+")
 
 def check_subject(model: Model) -> CheckedModel:
     """Check a model; return its `CheckedModel`, from which types can be inferred."""
-
-    def encoded() -> bytes | None:
-        try:
-            return lower_without_weights(model, reject_repetitions=True)
-        except LowerError:
-            return None
-
-    return run_rules(model, encoded=encoded)[0]
+    return run_rules(model, encoded=lambda: lower_without_weights(model))[0]
 
 
 Symbols = dict[int, ChainMap[str, None]]

@@ -21,7 +21,7 @@ from onnxtext.merger.texts.text_parts import ListItems
 from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer.models import graph_printer, print_model
 from onnxtext.printer.sections import section_parts
-from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+from onnxtext.proto.encode.lower import lower_without_weights
 from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
 from onnxtext.rewriter.item_pairs import may_name, renamed_names
 from onnxtext.rewriter.splicing import Splicing
@@ -98,14 +98,7 @@ def _mean_the_same(left: Model, right: Model) -> bool:
     Return True if neither tree can be encoded, for example because blobs are missing, or because
     lists repeat their last items too often.
     """
-    return left == right or _encoded(left) == _encoded(right)
-
-
-def _encoded(model: Model) -> bytes | None:
-    try:
-        return lower_without_weights(model, reject_repetitions=True)
-    except LowerError:
-        return None
+    return left == right or lower_without_weights(left) == lower_without_weights(right)
 
 
 _EMPTY_GRAPH = "g () => () {}\n\n"

@@ -186,7 +186,7 @@ def encode_for_checks(
         if sum(map(len, pieces)) < LARGE:
             return lambda: b"".join(pieces), errors
         # Large weights would be copied, but onnx's inference does not read them.
-        return lambda: lower_without_weights(model, files, reject_repetitions=True), errors
+        return lambda: lower_without_weights(model, files), errors
     except LowerError as error:
         return lambda: None, [*errors, *lowering_errors(model, error, source, files)]
     except OnnxTextError as error:

@@ -92,15 +92,13 @@ def _check(
     from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
     from onnxtext.cli.load_settings import schemas_of_project
-    from onnxtext.proto.encode.lower import LowerError, lower_without_weights
+    from onnxtext.proto.encode.lower import lower_without_weights
 
     def encoded() -> bytes | None:
         if sum(map(len, pieces)) < LARGE:
             return b"".join(pieces)
-        try:  # shape inference does not need large weights, and would copy them
-            return lower_without_weights(model, blob_source, reject_repetitions=True)
-        except LowerError:  # a list is too long for shape inference
-            return None
+        # Shape inference does not need large weights, and would copy them.
+        return lower_without_weights(model, blob_source)
 
     # Check only the model itself: external data may still be missing.
     with schemas_of_project(job.source) as settings:
@@ -155,10 +153,10 @@ def _external(job: ConversionJob) -> ExternalFile:
 
 def _referenced(model: Model, job: ConversionJob, embed_external: bool) -> tuple[Path, ...]:
     """Return the external data files beside the text (`embed_external`) or the new model."""
-    from onnxtext.weights.external_data import external_files
+    from onnxtext.weights.external_data import external_locations
 
     base = job.directory if embed_external or job.target is None else job.target.parent
-    return external_files(model, base)
+    return tuple(external_locations(model, base).values())
 
 
 @click.command("to-binary", epilog=f"{EXAMPLES}\n\n{EXIT_STATUSES}")

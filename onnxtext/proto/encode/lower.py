@@ -125,31 +125,22 @@ def lowering_class(chosen: Core) -> type[Lowering]:
     return CoreLowering
 
 
-def lower_without_weights(
-    model: Model, blob_source: BlobSource | None = None, *, reject_repetitions: bool = False
-) -> bytes:
+def lower_without_weights(model: Model, blob_source: BlobSource | None = None) -> bytes | None:
     """Encode a model without the data of large blobs, files and tensors that repeat an item.
 
-    A tensor whose data is left out refers to an external file that does not exist.
+    A tensor whose data is left out refers to an external file that does not exist. `blob_source`
+    finds blobs that are not in the model's resources.
 
-    Args:
-        model: the model.
-        blob_source: finds blobs that are not in the model's resources.
-        reject_repetitions: whether to reject more than 1 MiB of repetitions in lists; for type
-            inference, which is slow for such lists.
-
-    Raises:
-        LowerError: a statement cannot be encoded, for example because a blob is missing; or there
-            are too many repetitions.
+    Return None if a statement cannot be encoded, for example because a blob is missing, or if lists
+    have more than 1 MiB of repetitions, for which type inference is slow.
     """
     try:
         defaults = PresenceDefaults(model.presence)
-    except RecordError as error:
-        raise LowerError.of_record(error, -1) from None
-    lowering = lowering_class(core())(defaults, model.resources, blob_source, omit_weights=True)
-    if reject_repetitions:
+        lowering = lowering_class(core())(defaults, model.resources, blob_source, omit_weights=True)
         lowering.many_repetitions = "reject"
-    return b"".join(lowering.model(model))
+        return b"".join(lowering.model(model))
+    except (LowerError, RecordError):
+        return None
 
 
 def _apply_encoding_habits(model: Model, data: bytes) -> bytes:
