@@ -188,7 +188,7 @@ def _is_right(
     common = _common_error(other)
     if common is not None:
         end = max([edit.span.end for edit in edits], default=0)
-        certain = bool(common.title) and (common.safe or common.evident)
+        certain = bool(common.title and common.safe)
         certain = certain and all(edit.span.start >= end for edit in common.edits)
         return certain and _is_right(other, common.edits, others - 1, marks)
     best = best_change(other, cut_short=False) if marks else None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span
@@ -11,6 +12,8 @@ from onnxtext.syntax.heuristics.expected import found_words
 
 _MAX_SHOWN = 51
 """Maximum number of characters of a new text that the title of a fix shows."""
+
+Safe = bool | Literal["evident"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +27,8 @@ class Diagnosis:
         edits: changes after which the text parses; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.
         help: advice on the change to make; None if `title` is the advice.
-        safe: whether the fix may be applied without review.
-        evident: whether the text certainly has this error, though its fix may not be safe; then it
-            does not make the fix of an error before it doubtful.
+        safe: True if the fix may be applied without review; "evident" if only the error is certain,
+            not its fix. An error that is neither makes the fix of the error before it doubtful.
         other_labels: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
         min_tokens: minimum number of tokens after the error that must parse with the edits.
@@ -40,8 +42,7 @@ class Diagnosis:
     edits: tuple[Edit, ...] = ()
     title: str = ""
     help: str | None = None
-    safe: bool = False
-    evident: bool = False
+    safe: Safe = False
     other_labels: tuple[Label, ...] = ()
     skip_to: int | None = None
     min_tokens: int = 1
@@ -50,7 +51,7 @@ class Diagnosis:
 
 
 def rewritten(
-    code: str, message: str, span: Span, text: str, *, safe: bool = False, min_tokens: int = 1
+    code: str, message: str, span: Span, text: str, *, safe: Safe = False, min_tokens: int = 1
 ) -> Diagnosis:
     """Return the diagnosis that a span must be replaced by `text`."""
     edits, title = (Edit(span, text),), written_title(text)
@@ -66,7 +67,7 @@ def written_title(text: str, length: int = _MAX_SHOWN) -> str:
 
 
 def removed(
-    code: str, message: str, span: Span, title: str, *, safe: bool = False, min_tokens: int = 1
+    code: str, message: str, span: Span, title: str, *, safe: Safe = False, min_tokens: int = 1
 ) -> Diagnosis:
     """Return the diagnosis that a span must be removed."""
     edits = (Edit(span, ""),)

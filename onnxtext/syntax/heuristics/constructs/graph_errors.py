@@ -11,7 +11,7 @@ from itertools import pairwise
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.heuristics.constructs.node_errors import bracketed, unopened_bracket
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -338,5 +338,5 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         evident = plain and token != "]" and not uncertain  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
         result = Diagnosis("missing-bracket", message, span, (edit,), title, min_tokens=size + 1)
-        safe = evident and not (single or named)
-        yield replace_fields(result, safe=safe, evident=evident, replaces_errors=True)
+        safe: Safe = evident and ("evident" if single or named else True)
+        yield replace_fields(result, safe=safe, replaces_errors=True)

@@ -12,7 +12,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, NARROW
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, written_title
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, rewritten, written_title
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -324,6 +324,6 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     # In braces, an integer would become the bits of a narrow float.
     narrow = left == "{" and context.done[-3] in NARROW
     bits = narrow and "INT" in map(context.name, context.lexer.tokens(inside, 0, len(inside)))
-    evident, title = "," in inside or row or tensor, f"write `{left}…{right}`"
-    safe = evident and not bits
-    yield Diagnosis("wrong-mark", message, span, edits, title, safe=safe, evident=evident)
+    safe: Safe = ("," in inside or row or tensor) and ("evident" if bits else True)
+    title = f"write `{left}…{right}`"
+    yield Diagnosis("wrong-mark", message, span, edits, title, safe=safe)

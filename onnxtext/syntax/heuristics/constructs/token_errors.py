@@ -141,7 +141,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
     if other is None:
         return
     type, first = _type_of_number(context, start)
-    edits, safe, evident = list[Edit](), True, True
+    edits, safe, like_digits = list[Edit](), True, False
     for number in chain((span,), _numbers_after(context, span.end)):
         spelled = other_spelling(written := text[slice(*number)])
         value = written if spelled is None else whole_number(spelled.written) or ""
@@ -152,11 +152,11 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
             continue
         plain, certain = _plain_number(context, written, spelled.written, type, first)
         edits.append(Edit(number, plain))
-        evident = evident and certain
-        safe = safe and certain and not _LIKE_DIGITS.search(written)
+        safe = safe and certain
+        like_digits = like_digits or _LIKE_DIGITS.search(written) is not None
     title = f"write `{edits[0].text}`{' and so on' if len(edits) > 1 else ''}"
     result = Diagnosis(other.code, other.message, span, tuple(edits), title, min_tokens=0)
-    yield replace_fields(result, safe=safe, evident=evident)
+    yield replace_fields(result, safe="evident" if safe and like_digits else safe)
 
 
 _COMMA = re.compile(r"[ \t]*,[ \t]*")

@@ -12,7 +12,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.attribute_value_errors import ATTRIBUTE_TYPES
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, rewritten
 from onnxtext.syntax.heuristics.error_context import CLOSING, ErrorContext, begins_line, replace
 
 _FOREIGN_MARKS = (
@@ -59,11 +59,10 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             span = Span(start - len(before), start + 2)
             message = f"expected `{right}`, found `{before}{wrong}`"
             value = context.lexer.token(text, span.end)
-            evident = right != "=" or (value is not None and value not in {*CLOSING, ","})
-            # In `to:= @p`, the type may be missing.
-            safe = evident and not (wrong == ":=" and value is not None and value[0] == "@")
-            result = rewritten("wrong-mark", message, span, right, safe=safe, min_tokens=2)
-            yield replace_fields(result, evident=evident)
+            safe: Safe = right != "=" or (value is not None and value not in {*CLOSING, ","})
+            if safe and wrong == ":=" and value is not None and value[0] == "@":
+                safe = "evident"  # in `to:= @p`, the type may be missing
+            yield rewritten("wrong-mark", message, span, right, safe=safe, min_tokens=2)
     prefixed = not text[offset - 1 : offset].isalnum()  # not as in `5%`
     if context.token is not None and context.token in {"%", "$"} and prefixed:
         kind = "number" if "INT" in context.expected() else "name"
