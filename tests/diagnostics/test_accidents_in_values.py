@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.diagnostics.found import syntax_errors
-from tests.diagnostics.models import H, node, value
+from tests.diagnostics.models import G, H, node, value
 
 RESTORED = {
     "a doubled opening quote": (
@@ -43,6 +43,17 @@ RESTORED = {
     "a second list of attributes": (
         node("  y = Op <axis = 1, mode = 2> (x)"), ("1, mode", "1> <mode"), (3, 21),
         "an operator has only one list of attributes",
+    ),
+    "a bracket in place of a colon": (
+        f'<ir_version: 10, opset_import: [21, "m": 1]>\n{G}  y = Relu (x)\n}}\n', ('"m":', '"m"}'),
+        (1, 39), "expected `:`, found `}`",
+    ),
+    "an arrow in place of a bracket": (
+        node("  y = Op (x)"), ("Op (", "Op =>"), (3, 10),
+        "expected `(`, `:`, `.` or `<`, found `=>`",
+    ),
+    "brackets that an editor added after a name": (
+        node("  y = Op (x, a)"), ("(x", "(x()"), (3, 12), "expected `,` or `)`, found `(`",
     ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),

@@ -38,7 +38,8 @@ _MISSING = {
 }
 _AFTER_CLOSER = {"=>", "{", "<"}
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
-_SEPARATORS = {":", ".", "|", "/", "&", "and"}
+_PUNCTUATION = frozenset("()[]{}<>,:=.;")
+_SEPARATORS = {":", ".", "|", "/", "&", "and", "comma"}
 """Tokens that are sometimes written instead of the comma between list items."""
 
 
@@ -115,14 +116,21 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     elided = token == "..." and context.text[context.previous_end - 1] in {*OPENING, "="}
     remove = "" if elided else f"remove {found_words(token)}"
     yield Change(1.2, removal(context.text, token.span), "", token, remove, 1)
+    if context.ahead[:1] == [CLOSER.get(token)]:  # an editor closes the brackets that one opens
+        both = Span(token.at, context.ahead[0].end)
+        title = f"remove `{context.text[slice(*both)]}`"
+        yield Change(1.3, removal(context.text, both), "", token, title, 2)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` and `|` for `,` may be typos; other replacements only serve to continue
-            # parsing.
-            alike = {SAMPLES[name], token} <= OPENING or {SAMPLES[name], token} <= CLOSING
-            alike = alike or (name == "COMMA" and token in _SEPARATORS)
-            title = f"write `{SAMPLES[name]}` instead" if alike else ""
-            yield Change(1.6, replace(token, SAMPLES[name]), "", token, title, 1)
+            # `{` for `<` and `|` for `,` may be typos. Other replacements only serve to continue
+            # parsing, unless the text then parses.
+            edit, pair = replace(token, SAMPLES[name]), {SAMPLES[name], token}
+            typo = pair <= OPENING or pair <= CLOSING or (name == "COMMA" and token in _SEPARATORS)
+            statement = name == "EQUAL" and not context.done
+            if token[0] in _PUNCTUATION and not (typo or statement):
+                typo = context.is_certain([edit])
+            title = f"write `{SAMPLES[name]}` instead" if typo else ""
+            yield Change(1.6, edit, "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":
             sample = f" {SAMPLES[name]} "
             yield Change(1.6, replace(token, sample), "", token, "", 1)
