@@ -33,6 +33,16 @@ def test_a_conflict_without_all_of_its_markers_is_one_error(sides: str) -> None:
     assert (error.code, error.position) == ("merge-conflict", (first, 1))
 
 
+@pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> other"])
+def test_the_fix_of_a_conflict_removes_a_single_marker(marker: str) -> None:
+    text = node("  y = Relu (x)")
+    broken = text.replace("  y", f"{marker}\n  y")
+    (error,) = syntax_errors(broken)
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+    assert error.fix.apply(broken) == text
+
+
 def test_two_conflicts_are_two_errors() -> None:
     lines = "  a = Neg (x)\n=======\n  b = Neg (a)\n<<<<<<< HEAD\n  y = Relu (b)\n>>>>>>> other"
     found = [(error.code, error.position) for error in syntax_errors(node(lines))]

@@ -331,7 +331,7 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     """Diagnose the conflict whose first marker is in the line that begins at the offset `line`.
 
     The edits keep one side. If the first or last marker is missing, the edits of the first
-    diagnosis remove the markers and all text between them.
+    diagnosis remove the markers and all text between them; those of a single marker are a fix.
     """
     markers: list[re.Match[str]] = []
     for match in _MARKER.finditer(context.text, line):
@@ -345,10 +345,11 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
         (Edit(Span(start, before.end()), ""), Edit(Span(after.start(), end), ""))
         for before, after in pairwise(markers)
     ]
-    everything = (Edit(Span(start, end), ""),)
+    everything = (Edit(Span(start, end + context.text.startswith("\n", end)), ""),)
     complete = markers[0][0][0] == "<" and markers[-1][0][0] == ">"
     span, message, help = Span(*markers[0].span()), "an unresolved merge conflict", CONFLICT_HELP
+    title = "remove this line" if len(markers) == 1 else ""
     for edits in sides if complete else (everything, *sides):
-        yield advice("merge-conflict", message, span, help, *edits, min_tokens=4)
+        yield Diagnosis("merge-conflict", message, span, edits, title, help=help, min_tokens=4)
     skip_to = context.text.find("\n", end) + 1 or len(context.text) + 1
     yield Diagnosis("merge-conflict", message, span, help=help, skip_to=skip_to)
