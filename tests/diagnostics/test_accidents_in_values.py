@@ -46,14 +46,14 @@ RESTORED = {
     ),
     "a bracket in place of a colon": (
         f'<ir_version: 10, opset_import: [21, "m": 1]>\n{G}  y = Relu (x)\n}}\n', ('"m":', '"m"}'),
-        (1, 39), "expected `:`, found `}`",
+        (1, 40), "expected `:`, found `}`",
     ),
     "an arrow in place of a bracket": (
         node("  y = Op (x)"), ("Op (", "Op =>"), (3, 10),
         "expected `(`, `:`, `.` or `<`, found `=>`",
     ),
     "brackets that an editor added after a name": (
-        node("  y = Op (x, a)"), ("(x", "(x()"), (3, 12), "expected `,` or `)`, found `(`",
+        node("  y = Op (x, a)"), ("(x", "(x<>"), (3, 12), "expected `,` or `)`, found `<`",
     ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),
