@@ -53,7 +53,7 @@ RESTORED = {
         "expected `(`, `:`, `.` or `<`, found `=>`",
     ),
     "brackets that an editor added after a name": (
-        node("  y = Op (x, a)"), ("(x", "(x<>"), (3, 12), "expected `,` or `)`, found `<`",
+        node("  y = Op (x, a)"), ("(x", "(x{}"), (3, 12), "expected `)` or `,`, found `{`",
     ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),
