@@ -112,6 +112,15 @@ def test_equal_items_are_not_lines_that_are_written_twice(line: str) -> None:
     assert error.fix.apply(broken) == text.replace(repeated, f"{repeated},\n    {repeated}")
 
 
+def test_the_last_declarations_are_written_twice() -> None:
+    text = "g (\n  float[2] a,\n  uint4 b, string c\n) => () {}\n"
+    broken = text.replace("  uint4 b, string c\n", "  uint4 b, string c\n" * 2)
+    (error,) = syntax_errors(broken)
+    assert (error.position, error.message) == ((4, 3), "this line is written twice")
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
 @pytest.mark.parametrize("line", ["<\n", ">\n", "{\n"])
 def test_a_line_with_one_bracket_is_written_twice(line: str) -> None:
     text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"

@@ -50,6 +50,12 @@ UNSAFE = {
     "an attribute that lacks its type before a parameter": (
         node("  u = Cast <to:= @target> (t)"), "  u = Cast <to= @target> (t)",
     ),
+    "a pasted part of a declaration": (
+        value("float[2] v,\nfloat[2] not\n  float[2] w,"), "float[2] not,",
+    ),
+    "a word for an equals sign": (
+        node('  u = Op <modeequals"a"> (t)'), '  u = Op <modeequals = "a"> (t)',
+    ),
     "a node that lacks its operator": (node("  u :\"\" <axis = 1> (t)"), None),
     "an output that is called like a type, and its operator after it": (
         node("  half Div = (t, t)"), "  float16 Div = (t, t)",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
-from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext
+from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext, begins_line, indentation
 
 _AROUND = 20_000
 """Number of characters to search before and after a name."""
@@ -81,7 +81,10 @@ def is_certain_comma(context: ErrorContext) -> bool:
         return token != item[0]
     single = len(item) == 1 and _is_plain(context, item[0])
     if context.name(token) in _TYPES or "\n" in blank:
-        return not single or _are_known(context, last, token)
+        # Above a line with another indentation, the item may be a pasted part of a line.
+        margins = [indentation(context.text, t.at) for t in (item[0], token)]
+        pasted = begins_line(context.text, item[0].at) and margins[0] != margins[1]
+        return not pasted and (not single or _are_known(context, last, token))
     if context.name(item[0]) in _TYPES:
         return False
     if not (_is_plain(context, last) and _is_plain(context, token)):
@@ -119,7 +122,10 @@ def is_certain_equals(context: ErrorContext) -> bool:
     """Whether a `=` is certainly missing before the unexpected token."""
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
     # In the declaration `float w 1`, the `1` may be a part of the name; `x {` may begin a block.
-    return same_line and context.name(context.token) not in {*_TYPES, *_NUMBERS, "LBRACE"}
+    last, token = context.last, context.name(context.token)
+    if last is None or context.name(last) not in NAMES or last.endswith("equals"):
+        return False
+    return same_line and token not in {*_TYPES, *_NUMBERS, "LBRACE"}
 
 
 _MARKS = re.compile(r"[^\w]+")

@@ -97,8 +97,10 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     # After a version, as in `[21 x]`, only another import may follow.
     version = "header_item" in context.rules and context.done[-1:] and context.done[-1].isdigit()
     extra = version and context.name(context.token) not in {"INT", "STRING"}
-    if context.after_attributes or (cut_short and among_outputs) or extra:
-        names = [name for name in names if name != "COMMA"]
+    no_comma = context.after_attributes or (cut_short and among_outputs) or extra
+    unlikely = {"COMMA"} if no_comma else set()
+    unlikely |= {"EQUAL"} if context.last in {None, *OPENING} else set()  # a node without outputs
+    names = [name for name in names if name not in unlikely]
     for name in names:
         if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
             continue  # the brackets would be empty
@@ -126,9 +128,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
             # parsing, unless the text then parses.
             edit, pair = replace(token, SAMPLES[name]), {SAMPLES[name], token}
             typo = pair <= OPENING or pair <= CLOSING or (name == "COMMA" and token in _SEPARATORS)
-            statement = name == "EQUAL" and not context.done
-            if token[0] in _PUNCTUATION and not (typo or statement):
-                typo = context.is_certain([edit])
+            typo = typo or (token[0] in _PUNCTUATION and context.is_certain([edit]))
             title = f"write `{SAMPLES[name]}` instead" if typo else ""
             yield Change(1.6, edit, "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":
