@@ -79,7 +79,7 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         "incomplete statement: expected an attribute or `>` after `<`", "complete or remove it",
     ),
     "attributes on several lines without `>`": (
-        node("  u = Op (t) <\n    a = 1,\n    b = 2,\n  v = Softmax <axis = 0> (t)"), [(6, 10)],
+        node("  u = Op (t) <\n    a = 1,\n    b = 2,\n  v = Softmax <axis = 0> (t)"), [(7, 3)],
         "expected `>` after the attributes", "add `>`",
     ),
     "the first line of a node twice": (

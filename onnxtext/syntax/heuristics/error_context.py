@@ -334,6 +334,33 @@ def indentation(text: str, offset: int) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
+def own_line(
+    context: ErrorContext, opener: int | None, end: int, mark: str
+) -> tuple[Span, Edit] | None:
+    """Return where to add a missing bracket on a line of its own, and the edit; None if nowhere.
+
+    It belongs there in a list or block of several lines, and in place of a blank line.
+
+    Args:
+        context: the context of the error.
+        opener: the offset of the opening bracket of the list or block; None for a missing `{`.
+        end: the end of the token before the missing bracket.
+        mark: the missing bracket.
+    """
+    text, start = context.text, context.text.find("\n", end) + 1
+    stop = line_end(text, start)
+    blank = not text[start:stop].strip()
+    listed = (
+        opener is not None and not text[opener + 1 : line_end(text, opener)].split("#")[0].strip()
+    )
+    if not start or not text[stop:].strip() or not (blank or listed):
+        return None
+    place = stop if blank else start + indentation(text, stop)
+    offset = max(place, context.region.start)
+    margin = " " * indentation(text, offset)
+    return Span(place, place), insert(offset, mark if offset == stop else f"{mark}\n{margin}")
+
+
 def replace(token: Token, text: str) -> Edit:
     """Return the edit that replaces a token."""
     return Edit(token.span, text)

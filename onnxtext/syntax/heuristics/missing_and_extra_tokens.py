@@ -22,6 +22,7 @@ from onnxtext.syntax.heuristics.error_context import (
     innermost_bracket,
     insert,
     line_end,
+    own_line,
     removal,
     replace,
 )
@@ -166,10 +167,22 @@ def _addition(context: ErrorContext, name: str) -> Edit:
         text += " "
     if name in _CLOSERS and _begins_line_of_closer(context, name):
         return insert(context.at, f"{token} ")
+    if (place := _own_line(context, name)) is not None:
+        return place[1]
     same_line = "\n" not in context.text[context.previous_end : context.at]
     if not context.done or (name in _OPENERS and name != "LBRACE" and same_line):
         return insert(context.at, token)
     return insert(context.previous_end, text)
+
+
+def _own_line(context: ErrorContext, name: str) -> tuple[Span, Edit] | None:
+    """Return `own_line` of a missing terminal `name`; None if it is no bracket at a line's end."""
+    opener = _opener(context, name) if name in _CLOSERS else None
+    same_line = "\n" not in context.text[context.previous_end : context.at]
+    if same_line or context.token is None or (opener is None and name != "LBRACE"):
+        return None
+    start = None if opener is None else opener.start
+    return own_line(context, start, context.previous_end, SAMPLES[name])
 
 
 def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
@@ -191,6 +204,8 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
         span = context.token.span
     elif context.token is None:
         span = change.edit.span
+    elif (place := _own_line(context, name)) is not None:
+        span = place[0]
     others: tuple[Label, ...] = ()
     opener = _opener(context, name) if name in _CLOSERS else None
     if opener is not None:

@@ -26,6 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     insert,
     line_end,
+    own_line,
     replace,
 )
 
@@ -101,8 +102,10 @@ def _unfinished_attributes(
     text, margin = context.text, indentation(context.text, at)
     last = context.lexer.tokens(text, opener, at)[-1] if last is None else last
     if text.find("\n", opener, last.at) >= 0:
-        message, edit = "expected `>` after the attributes", insert(at, f">\n{' ' * margin}")
-        yield unclosed(message, last.span, edit, "add `>`", Span(opener, opener + 1))
+        message = "expected `>` after the attributes"
+        place = own_line(context, opener, last.end, ">")
+        span, edit = place or (last.span, insert(at, f">\n{' ' * margin}"))
+        yield unclosed(message, span, edit, "add `>`", Span(opener, opener + 1))
     for closer in (" x = 0> ()\n", " x = 0>\n"):
         edits = (insert(at, closer),)
         unfinished = incomplete_statement("an attribute or `>`", last, last.span, edits)

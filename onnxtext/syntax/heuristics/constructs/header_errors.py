@@ -24,6 +24,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     insert,
+    own_line,
     removal,
     replace,
 )
@@ -131,9 +132,11 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
     named = token in {"(", "<"} and len(context.done) == 1 and first not in _KEYS
     if context.bracket == "<" and (decorated or named):
         start = token.at if decorated else first.at
-        end = len(context.text[:start].rstrip())
-        message, edit = "expected `>` after the entries of the header", insert(start, ">\n")
-        yield unclosed(message, Span(end - 1, end), edit, "add `>`", opened)
+        end = context.until(start).previous_end
+        message = "expected `>` after the entries of the header"
+        place = own_line(context, opened.start, end, ">")
+        span, edit = place or (Span(end - 1, end), insert(start, ">\n"))
+        yield unclosed(message, span, edit, "add `>`", opened)
 
 
 def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
