@@ -395,4 +395,4 @@ def test_every_part_of_every_rule_is_documented() -> None:
         {(rule.origin, rule.action, symbol) for rule in rules for symbol in rule.symbols}
         for rules in (used_rules(), load_tables().rules)
     )
-    assert parts - used == NO_MEANING
+    assert parts - used == NO_MEANING, "no block uses these (rule, action, symbol)"

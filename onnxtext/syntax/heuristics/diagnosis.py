@@ -24,7 +24,8 @@ class Diagnosis:
         code: code of the diagnostic.
         message: the message of the diagnostic.
         span: the range to mark.
-        edits: changes after which the text parses; empty if none are known.
+        edits: changes after which the text parses, none of them before `region.start` of the
+            context; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.
         help: advice on the change to make; None if `title` is the advice.
         safe: True if the fix may be applied without review; "evident" if only the error is certain,

@@ -263,7 +263,8 @@ class ErrorContext:
         """Parse the statement and up to `max_tokens` tokens after the error, with some edits.
 
         Returns:
-            The outcome. None if the edits overlap, or an error remains before the unexpected token.
+            The outcome. None if the edits overlap or begin before the statement, or if an error
+            remains before the unexpected token.
         """
         together = sorted((*self.earlier_edits, *edits), key=lambda edit: edit.span)
         ends = [self.region.start, *(edit.span.end for edit in together)]
