@@ -77,7 +77,7 @@ def test_the_text_on_one_screen_has_its_meaning() -> None:
 
 def test_python_blocks_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
-    for page in (README, "docs/python.md"):
+    for page in (README, "docs/python.md", "examples/README.md"):
         code = "\n".join(blocks(page, "python"))
         exec(compile(code, page, "exec"), {})
 
@@ -193,6 +193,17 @@ def test_the_shown_finding_of_the_checker_is_current(tmp_path: Path) -> None:
     path.write_text("\n".join(lines[key] for key in sorted(lines)) + "\n}\n")
     done = command("check", path.name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, finding)
+
+
+def test_the_shown_conflict_is_current() -> None:
+    (shown,) = blocks("docs/merge.md", "text")
+    before, ours, base, theirs, after = re.split(
+        r"^(?:<{7}|\|{7}|={7}|>{7}).*\n", shown, flags=re.M
+    )
+    head = f"{VERSION}g (a, v) => (y) <float[4, 4, 1, 1] w = [0, ...]> {{\n"
+    merged = onnxtext.merge(*(f"{head}{before}{side}{after}}}\n" for side in (base, ours, theirs)))
+    assert merged.conflicts == 1
+    assert shown in str(merged)
 
 
 # ---- Lists and figures --------------------------------------------------------------------------
