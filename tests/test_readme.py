@@ -19,6 +19,7 @@ import onnxtext
 from onnxtext.checker.context.registry import rules
 from onnxtext.cli.group import VERBS
 from tests.corpus import REPOSITORY, index, onnx_directory, shared_models, wheel_models
+from tests.format.test_comments import official_models
 from tests.pages import VERSION, blocks, canonical, infos, read, snippets, table
 
 README = "README.md"
@@ -232,3 +233,4 @@ def test_figures_are_current() -> None:
 def test_figures_of_the_shared_data_are_current() -> None:
     assert f"{len(shared_models())} models from public repositories" in read(LAWS)
     assert f"{len(index('official_texts')):,} texts with their official outcomes" in read(LAWS)
+    assert f"{len(official_models())} official texts" in read(LAWS)
