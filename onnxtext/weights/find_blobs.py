@@ -25,6 +25,9 @@ MISSING = "weights-missing"
 DAMAGED = "weights-damaged"
 AMBIGUOUS = "weights-ambiguous"
 
+_BLOCK = 1 << 20
+"""Number of bytes that are hashed at once."""
+
 
 class BlobReader:
     """Reads the blobs that are stored beside a text; reads and verifies each blob only once.
@@ -155,7 +158,10 @@ def verify_digest(data: memoryview, digest: str, location: str) -> None:
     """
     import hashlib  # only here, because the import is slow
 
-    actual = hashlib.sha256(data).hexdigest()
+    hashed = hashlib.sha256()
+    for start in range(0, len(data), _BLOCK):  # in blocks, so that signals can interrupt it
+        hashed.update(data[start : start + _BLOCK])
+    actual = hashed.hexdigest()
     if not actual.startswith(digest):
         raise BlobError(
             f"the blob {digest} is damaged: the SHA-256 of its {count_noun(len(data), 'byte')} "

@@ -6,6 +6,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import subprocess
+import sys
 import time
 import tracemalloc
 import zipfile
@@ -31,6 +33,7 @@ from onnxtext.weights.external_data import embed_external
 from onnxtext.weights.find_blobs import BlobReader
 from onnxtext.weights.safe_paths import view_parts
 from onnxtext.weights.write_resources import WeightFiles
+from tests.cli.command import onnxtext_command
 
 COUNT = 24
 ARRAYS = {
@@ -238,3 +241,24 @@ def test_a_large_file_that_cannot_be_mapped_is_not_read_as_a_whole(
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="sparse files")
+def test_a_signal_ends_the_verification_of_a_vast_blob(tmp_path: Path) -> None:
+    blob = tmp_path / "m.weights" / ("a" * 64)
+    blob.parent.mkdir()
+    blob.touch()
+    try:
+        os.truncate(blob, 1 << 40)
+    except OSError:
+        pytest.skip("the file system has no file of 1 TiB")
+    process = subprocess.Popen(onnxtext_command("weights", "verify", blob.parent))
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        process.terminate()
+        assert process.wait(10) == 143
+    finally:
+        process.kill()
+        process.wait()
