@@ -65,8 +65,9 @@ class LoadedModel:
             OnnxTextError: the text has errors, or is only a part of a model.
         """
         model = self.model
-        if model is None or self.document.version.syntax:
-            # Parse the text again, to raise its syntax error.
+        if self.document.version.syntax:
+            raise OnnxTextError(*self.document.version.syntax)
+        if model is None:  # parse the text again, to raise the error that it is only a part
             return ModelSide.of_text(self.text, label=self.name, base=self.base)
         return ModelSide(model, self.name, self.base, self.document.version.source)
 

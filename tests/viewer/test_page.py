@@ -352,3 +352,17 @@ def test_each_example_can_be_shown(path: Path) -> None:
 def test_counts_of_parameters_are_short(count: int, shown: str) -> None:
     model = onnxtext.parse(f'g () => () <float[{count}] w = external("w.bin")> {{}}')
     assert f"{shown} parameters" in overview(model)[0][1]
+
+
+@pytest.mark.parametrize("part", [0, 100, 300])
+def test_the_errors_of_a_text_are_known_without_reading_it_again(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = of_text(TEXT.replace("MatMul (", "MatMul ((") if part == 0 else TEXT[:part])
+    with pytest.raises(onnxtext.OnnxTextError) as expected:
+        onnxtext.parse(broken.text)
+    monkeypatch.setattr("onnxtext.differ.ModelSide.of_text", None)
+    with pytest.raises(onnxtext.OnnxTextError) as caught:
+        broken.side()
+    said = [(item.code, item.message, item.span) for item in caught.value.diagnostics]
+    assert said == [(item.code, item.message, item.span) for item in expected.value.diagnostics]
