@@ -303,8 +303,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         graphs = list(walk_graphs(node))
         used = [name for graph in graphs for inner in graph.nodes for name in inner.inputs]
         used += [value.name for graph in graphs for value in graph.outputs]
-        names = {name: environment.find(name) for name in used}
-        names |= dict(zip(node.inputs, inputs, strict=True))
+        names = {n: environment.find(n) for n in used} | dict(zip(node.inputs, inputs, strict=True))
         return self._inference.infer_with_subgraphs(signature, node, names, constants, scope.opsets)
 
     def _accept_answer(
@@ -351,7 +350,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         self, node: Node, signature: Signature, inputs: _Inputs, environment: ShapeEnvironment
     ) -> tuple[Types, SmallTensors]:
         """Return (types, ()): the output types of a node whose operator is in a schema file."""
-        types, _ = self._step.node(signature, node, inputs)
+        values = [environment.value(name) if name else None for name in node.inputs]
+        types, _ = self._step.node(signature, node, inputs, values)
         rule = self._rule(signature)
         if rule is None or rule in self._active:
             return types, ()

@@ -17,9 +17,10 @@ import onnxtext
 from benchmarks.judge import judged
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.check_tree import run_rules
+from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.checker.inference.inferred_types import inferred_types
 from onnxtext.proto.decode.lift import lift_model
-from tests.checker.models import problems
+from tests.checker.models import problems, text
 from tests.seeds import sampled
 
 Input = tuple[str, tuple[int, ...]] | None
@@ -136,6 +137,7 @@ CASES: dict[str, tuple[str, list[Input], int, dict[str, Any]]] = {
     "gathered slices": ("GatherND", [(F, (2, 3, 4)), ("int64", (5, 6, 2))], 1, {}),
     "pads": ("Pad", [(F, (2, 3, 4)), ("int64", (6,)), (F, (1,))], 1, {"mode": "constant"}),
     "pads in a matrix": ("Pad", [(F, (2, 3)), ("int64", (1, 4))], 1, {"mode": "constant"}),
+    "n-grams": ("NGramRepeatBlock", [("int64", (2, 6)), (F, (2, 9))], 1, {"ngram_size": 2}),
     "distances": ("CDist", [(F, (2, 8)), (F, (3, 8))], 1, {"metric": "euclidean"}),
 }  # fmt: skip
 MAYBE_UNKNOWN = {
@@ -462,3 +464,55 @@ def test_onnxruntime_rejects_calls_that_do_not_fit(call: str, inputs: str) -> No
         ("GroupQuery", "DynamicQuantizeLSTM")
     ):
         assert (verdict.state == "fine") == (CALLS[call, inputs] is None), verdict.message
+
+
+UNRUN = {
+    # not in the CPU provider of onnxruntime: the outputs follow from the schema
+    ("y, k, v = DecoderMaskedMultiHeadAttention <num_heads = 2, past_present_share_buffer = 1> "
+     "(x1, x1, x1, , , past, past, n)", "yk", "float[B, 1, 8] float[B, 2, 9, 4]"),
+    ("y, k, v = SparseAttention <num_heads = 4, kv_num_heads = 2, sparse_block_size = 16> "
+     "(x, x, x, past, past, m, m, n, n)", "yv", "float[B, 5, 8] float[B, 2, 9, 4]"),
+    ("y = PackedMultiHeadAttention <num_heads = 2> (q, q, q, , m, n)", "y", "float[T, 6]"),
+    ("y = PackedMultiHeadAttention <num_heads = 2> (packed, , , , m, n)", "y", "float[T, 8]"),
+    ("y = GatedRelativePositionBias <num_heads = 2> (x, b, r, r, b, r)", "y", "float[B, 2, 5, 5]"),
+    ("y = GatedRelativePositionBias <num_heads = 2> (q, b, r, r, b, r, m)", "y",
+     "float[D, 2, E, E]"),
+    ("y, k, v, w = RemovePadding (x, n)", "ykvw",
+     "float[?, 8] int32[B, 5] int32[\"B + 1\"] int32[1]"),
+    ("y = RestorePadding (q, m)", "y", "float[D, E, 6]"),
+    ("y = SwiGLU (x)", "y", "float[B, 5, 4]"),
+    ("y = SwiGLU (x, x)", "y", "float[B, 5, 8]"),
+    ("y, k = MatMulNBitsMlp <K = 8, N = 3, block_size = 16, activation = \"silu\"> "
+     "(x, , , u, b, , u, b)", "yk", "float[B, 5, 3] float[B, 5, 8]"),
+    ("y = QLinearReduceMean <axes = [1], keepdims = 0> (u, one, , one)", "y", "uint8[U]"),
+    ("y = RelativePositionBias <max_distance = 8> (q, seven, tokens)", "y", "float[1, 6, 7, B]"),
+    ("y = MulInteger (u, , u)", "y", "int32[U, 4]"),
+    ("y = IsAllFinite (x, q)", "y", "bool"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "names", "types"), sorted(UNRUN))
+def test_shapes_follow_from_schemas(node: str, names: str, types: str) -> None:
+    inputs = (
+        "float[B, 5, 8] x, float[B, 1, 8] x1, float[B, 2, 9, 4] past, int32[D, E] m, int32[C] n, "
+        "float[T, 6] q, float[T, 2, 3, 4] packed, float[8] b, float[1, 2, 5, 5] r, uint8[U, 4] u"
+    )
+    outputs, operator = node.split(" = ", 1)
+    nodes = f"tokens = Shape <end = 1> (x)\n{outputs} = com.microsoft.{operator}"
+    source = text(nodes, inputs=inputs, outputs="y", values="int64 seven = 7, float one = 1",
+                  opsets='21, "com.microsoft": 1')  # fmt: skip
+    subject, _ = run_rules(lift_model(onnxtext.to_binary(source)))
+    assert subject.main is not None
+    known = inferred_types(subject)[id(subject.main)]
+    assert " ".join(spell_type(known[name]) for name in names) == types
+
+
+@pytest.mark.parametrize("name", ["LayerNormalization", "SimplifiedLayerNormalization"])
+@pytest.mark.parametrize("opset", [13, 17])
+def test_normalization_of_the_standard_domain_keeps_the_shape(name: str, opset: int) -> None:
+    """Before version 17, only onnxruntime has `LayerNormalization`."""
+    source = text(f"h = {name} (x, s)\ny = MatMul (h, w)",
+                  inputs="float[N, 4] x, float[4] s, float[5, 2] w", outputs="float[N, 2] y",
+                  opsets=str(opset), ir_version=8)  # fmt: skip
+    (finding,) = [item for item in problems(source) if item.code == "shape-mismatch"]
+    assert "`w` has 5 rows, but `h` has 4 columns" in finding.message

@@ -35,6 +35,7 @@ from onnxtext.checker.symbolic.operator_shapes.quantized import (
     require_scalars,
 )
 from onnxtext.checker.symbolic.operator_shapes.recurrent import recurrent
+from onnxtext.checker.symbolic.operator_shapes.transformer_operators import SINGLE, TRANSFORMERS
 from onnxtext.checker.symbolic.operators import OPERATORS, first_output, matmul_shape
 from onnxtext.checker.symbolic.sizes.polynomials import Extents
 from onnxtext.checker.symbolic.sizes.quotients import exact_quotient
@@ -47,8 +48,8 @@ SINCE = 13
 
 Inference functions of standard operators treat these nodes like nodes of this operator version.
 """
-_AMONG_STANDARD = ("SimplifiedLayerNormalization",)
-"""Operators of onnxruntime in the standard domain."""
+_AMONG_STANDARD = ("LayerNormalization", "SimplifiedLayerNormalization")
+"""Operators of onnxruntime in the standard domain; since version 17, onnx has the first, too."""
 
 ShapeFunction = Callable[[OperatorCall], SymbolicShape]
 
@@ -351,9 +352,13 @@ _SINGLE: dict[str, ShapeFunction] = {
     "GatherBlockQuantized": block_scales,
     "GatherND": _standard("GatherND"),
     "GemmFastGelu": _standard("MatMul"),
+    **dict.fromkeys(
+        ("LayerNormalization", "SimplifiedLayerNormalization"), _standard("LayerNormalization")
+    ),
     "Inverse": _checked(_inverse),
     "MatMulBnb4": _checked(packed_blob, _packed_product),
     "MatMulNBits": _checked(_packed_weights, _packed_product),
+    "MulInteger": _standard("Add", 0, 2),
     "NhwcConv": _nhwc_conv,
     "NhwcFusedConv": _channels_last(_standard("Conv"), always=True),
     "NhwcMaxPool": _checked(_pool, _channels_last(_standard("MaxPool"), always=True)),
@@ -367,14 +372,15 @@ _SINGLE: dict[str, ShapeFunction] = {
     ),
     "QLinearSoftmax": _checked(_quantized_softmax),
     "QLinearWhere": _standard("Where", 0, 1, 4),
+    "QLinearReduceMean": _standard("ReduceMean", 0),
     "RotaryEmbedding": _checked(_rotary),
-    "SimplifiedLayerNormalization": _standard("LayerNormalization"),
     "Trilu": _checked(lambda call: call.has_min_rank(2)),
 }  # fmt: skip
 """Maps each operator to the inference function for the shape of its first output."""
 
 SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
-    **{name: first_output(shape) for name, shape in _SINGLE.items()},
+    **{name: first_output(shape) for name, shape in {**SINGLE, **_SINGLE}.items()},
+    **TRANSFORMERS,
     "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
     "EmbedLayerNormalization": _embedding_shapes,
