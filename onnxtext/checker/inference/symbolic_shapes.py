@@ -40,7 +40,7 @@ from onnxtext.checker.symbolic.shape_merging import (
     shapes_contradict,
     unify_shapes,
 )
-from onnxtext.checker.symbolic.sizes.polynomials import symbols
+from onnxtext.checker.symbolic.sizes.polynomials import SymbolicSize, symbols
 from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, SizeEquations
 from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 from onnxtext.quick_dataclass import dataclass
@@ -57,6 +57,10 @@ class SymbolicEnvironment(ValueEnvironment[SymbolicShape]):
 
     sizes: SizeEquations
     instance: str
+
+
+_MAX_PASSES = 3
+"""How often to apply broadcasts of sizes that later nodes determine: each may determine more."""
 
 
 class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
@@ -78,6 +82,21 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self._wrong, self._untyped = wrong_items(subject), untyped_values(subject)
         errors = [item for item in errors_of(subject) if not declares_other_output(item)]
         self._misdeclared = self._wrong - {id(item.places[0].item) for item in errors}
+
+    def run(self) -> None:
+        """Visit all graphs; then apply the broadcasts of sizes that later nodes determine."""
+        super().run()
+        sizes = self.sizes
+        for _ in range(_MAX_PASSES if sizes.learned else 0):
+            before = sizes.learned
+            for extents, place in sizes.broadcasts:
+                numbers = [number for number in map(sizes.number, extents) if number != 1]
+                size = next((number for number in numbers if number is not None), 1)
+                for extent in extents if size != 1 else ():
+                    if isinstance(extent, SymbolicSize):
+                        sizes.one_or(extent, size, place)
+            if sizes.learned == before:
+                break
 
     # ---- Scopes -----------------------------------------------------------------------------
 

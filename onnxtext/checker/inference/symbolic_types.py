@@ -38,6 +38,9 @@ class NoEquations(SizeEquations):
     def one_or(self, extent: SymbolicSize, size: int, place: Place) -> None:
         """Ignore the restriction."""
 
+    def defer_broadcast(self, extents: Sequence[Extent], place: Place) -> None:
+        """Ignore the broadcast."""
+
     def reject(
         self, node: Node, message: str, shapes: Sequence[SymbolicShape], *, specified: bool
     ) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Floats, attribute_value
@@ -295,6 +295,10 @@ class OperatorCall:
     def one_or(self, extent: SymbolicSize, size: int) -> None:
         """Require a dimension to be 1 or `size`, because the node broadcasts the dimension."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
+
+    def defer_broadcast(self, extents: Sequence[Extent]) -> None:
+        """Record that the node broadcasts dimensions whose numbers later nodes may determine."""
+        self.sizes.defer_broadcast(extents, Place(self.node, ("op_type",)))
 
 
 def dimensions(count: int) -> str:

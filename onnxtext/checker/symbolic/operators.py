@@ -85,6 +85,8 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     if not others:  # keep a symbol: it may be 1 only because of other nodes
         return next((extent for extent in extents if isinstance(extent, SymbolicSize)), 1)
     result, *rest = others.values()
+    if rest:
+        call.defer_broadcast(extents)
     for other in rest:
         difference = minus(call.sizes.root(result), call.sizes.root(other))
         smaller = other if isinstance(difference, int) and difference > 0 else result

@@ -150,3 +150,22 @@ def test_a_product_that_no_integer_gives_is_a_conflict(
     nodes = f"y = Concat <axis = 0> ({', '.join(['x'] * copies)})"
     source = text(nodes, inputs="float[N] x", outputs=f"float[{size}] y")
     assert [item.message for item in onnxtext.check(source)] == message
+
+
+@pytest.mark.parametrize(
+    ("nodes", "codes"),
+    [
+        (["a = Add (x, z)", "b = Reshape (x, four)"], ["dim-forced", "dim-forced"]),
+        (["a = Add (x, z)", "b = Reshape (x, four)", "c = Reshape (z, six)"],
+         ["dim-forced", "dim-variable-conflict"]),
+    ],
+)  # fmt: skip
+def test_broadcasts_use_sizes_that_later_nodes_determine(
+    nodes: list[str], codes: list[str]
+) -> None:
+    for order in permutations(nodes):
+        source = text("\n".join(order), inputs="float[N] x, float[M] z",
+                      outputs=", ".join("abc"[: len(nodes)]),
+                      values="int64[2] four = {2, 2}, int64[2] six = {2, 3}")  # fmt: skip
+        found = [item.code for item in onnxtext.check(source) if item.code.startswith("dim-")]
+        assert sorted(found) == codes, order

@@ -134,6 +134,8 @@ class SizeEquations:
         conflicts: the contradictions between symbol sizes, at most one for each group of symbols.
         mismatches: the nodes that do not fit their operators, and the wrong declarations.
         learned: the number of equations and restrictions that this graph has added.
+        broadcasts: (sizes, place) of each broadcast of symbols whose numbers were unknown; later
+            equations may determine them.
     """
 
     def __init__(self, outer: SizeEquations | None = None) -> None:
@@ -141,6 +143,7 @@ class SizeEquations:
         self.mismatches: list[ShapeMismatch | ShapeContradiction | PassedShape]
         self.mismatches = outer.mismatches if outer is not None else []
         self.learned = 0
+        self.broadcasts: list[tuple[tuple[Extent, ...], Place]] = []
         self._outer = outer
         # Each symbol that is not the representative of its group has a link. The other maps have
         # entries for representatives: the number of symbols in the group, the least size for which
@@ -306,6 +309,10 @@ class SizeEquations:
         constant = terms.pop((), 0)
         if (1 - constant) % gcd(*terms.values()):  # `2*N` is never 1
             self.equal(extent, size, place)
+
+    def defer_broadcast(self, extents: Sequence[Extent], place: Place) -> None:
+        """Add `extents`, the sizes that a node broadcasts, to `broadcasts`."""
+        self.broadcasts.append((tuple(extents), place))
 
     def _join(self, left: _Shifted, right: _Shifted, place: Place) -> None:
         """Add the equation `left = right`, or record a conflict with earlier equations."""
