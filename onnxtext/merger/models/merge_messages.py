@@ -27,7 +27,7 @@ from onnxtext.merger.models.message_rules import (
     without_inputs,
 )
 from onnxtext.merger.renames import Renames, are_contradictory
-from onnxtext.merger.texts.item_order import ItemOrders
+from onnxtext.merger.texts.item_order import arrange
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem, MatchRules, match
 from onnxtext.wire.writer import LENGTH
 
@@ -62,7 +62,6 @@ class ModelMerger:
     """Merges three versions of a model.
 
     Attributes:
-        orders: the object that orders merged lists.
         renames: the renames of ours and the renames of theirs.
         forced: items to turn into conflicts even if they merge cleanly: maps each list to indices
             of items in the merge resolved to ours.
@@ -70,7 +69,6 @@ class ModelMerger:
             in `forced` is equal in ours and theirs.
     """
 
-    orders: ItemOrders
     renames: tuple[Renames, Renames]
     forced: dict[FieldPath, set[int]] = field(default_factory=dict)
     ambiguous: bool = False
@@ -192,8 +190,8 @@ class ModelMerger:
             for matched_item in [shown[index] for index in self.forced[list_key]]:
                 matched_items[id(matched_item)] = self._conflict(*_versions(matched_item, items))
         merged: list[list[bytes]] = []
-        for version, arranged in enumerate(matched.orders):
-            merged.append([r for t in arranged if (r := matched_items[id(t)][version]) is not None])
+        for version, order in enumerate(matched.orders):
+            merged.append([r for t in order if (r := matched_items[id(t)][version]) is not None])
         return tuple(merged)
 
     def _match(self, repeated: RepeatedField, items: Sequence[list[bytes]]) -> _Matched:
@@ -211,10 +209,10 @@ class ModelMerger:
             id(matched_item): self._item(repeated, matched_item, items)
             for matched_item in matched_items
         }
-        order, consistent = self.orders.arrange(matched_items, strict=repeated.ordered)
+        order, consistent = arrange(matched_items, strict=repeated.ordered)
         orders = [order, order, order]
         if not consistent:
-            orders[1] = self.orders.arrange(matched_items, strict=True, theirs_first=True)[0]
+            orders[1] = arrange(matched_items, strict=True, theirs_first=True)[0]
             orders[2] = sorted(matched_items, key=lambda matched_item: matched_item.base)
         return _Matched(orders, merged_items, self._is_ambiguous(items, key))
 

@@ -13,8 +13,8 @@ from onnxtext.ast.visit import attribute_graphs
 from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.format.concrete_syntax_tree import Tree
-from onnxtext.format.token_text import decode_token, only_token
 from onnxtext.merger.renames import NodeMeaning, Renames, are_contradictory
+from onnxtext.merger.texts.item_keys import output_names
 from onnxtext.merger.texts.merged_tree import MergedItem
 from onnxtext.merger.texts.text_parts import Item, TextPart
 from onnxtext.source import SECTIONS, Source
@@ -104,19 +104,13 @@ def define_alike(ours: TextPart, theirs: TextPart) -> bool:
         return False
     mine, others = [
         {
-            role: _output_names(part) if role == "outputs" else part.token_texts()
+            role: output_names(part.tree) if role == "outputs" else part.token_texts()
             for role, (_, part) in roles_of(side).items()
             if role != "decorators"
         }
         for side in (ours, theirs)
     ]
     return mine == others
-
-
-def _output_names(outputs: TextPart) -> list[str]:
-    assert isinstance(outputs.tree, Tree)
-    names = [output.child("name") for output in outputs.tree.trees()]
-    return [decode_token(only_token(name)) for name in names if name is not None]
 
 
 def are_decorated(*versions: TextPart) -> bool:

@@ -172,10 +172,14 @@ def outputs_of(part: TextPart) -> tuple[str, ...] | None:
     if isinstance(part.item, Node) and all(part.item.outputs):
         return part.item.outputs or None
     outputs = part.tree.child("outputs") if isinstance(part.tree, Tree) else None
-    if outputs is None:
-        return None
+    return None if outputs is None else tuple(output_names(outputs)) or None
+
+
+def output_names(outputs: Tree | CommentedToken) -> list[str]:
+    """Return the names in the list of a node's outputs."""
+    assert isinstance(outputs, Tree)
     names = [output.child("name") for output in outputs.trees()]
-    return tuple([decode_token(only_token(name)) for name in names if name is not None]) or None
+    return [decode_token(only_token(name)) for name in names if name is not None]
 
 
 def _function(tree: Tree) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from itertools import accumulate, compress
 from operator import and_, attrgetter, lt
@@ -17,53 +17,26 @@ from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
 
 
-class ItemOrders:
-    """Orders merged lists.
-
-    Results are cached: a merge orders the lists of the models, then the lists of the texts. Most
-    lists of the texts are matched like the lists of the models.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, tuple[list[int], bool]] = {}
-
-    def arrange(
-        self,
-        matched_items: Sequence[MatchedItem],
-        *,
-        strict: bool = False,
-        theirs_first: bool = False,
-    ) -> tuple[list[MatchedItem], bool]:
-        """Order the items of a merged list.
-
-        Two items that both sides have are in the order of the side that changed their order. An
-        item that one side added follows its predecessor on that side; `_MergedItems.insert` has the
-        exceptions. Where both sides added items at the same position, ours come first.
-
-        Args:
-            matched_items: the items of the merge.
-            strict: whether the order has a meaning, as in a list of inputs. If so, the changes are
-                compatible only if two conditions hold: every two items can be in the order of the
-                side that changed it, and no side added items before a shared item while the other
-                side moved items.
-            theirs_first: whether the order of theirs wins if the sides contradict each other.
-
-        Returns:
-            (items in order, whether the two sides' changes of the order are compatible)
-        """
-        key = strict, theirs_first, tuple(map(_positions, matched_items))
-        cached = self._known.get(key)
-        if cached is None:
-            numbers = {id(matched_item): index for index, matched_item in enumerate(matched_items)}
-            order, consistent = _arrange(matched_items, strict, theirs_first)
-            self._known[key] = [numbers[id(matched_item)] for matched_item in order], consistent
-            return order, consistent
-        return [matched_items[number] for number in cached[0]], cached[1]
-
-
-def _arrange(
-    matched_items: Sequence[MatchedItem], strict: bool, theirs_first: bool
+def arrange(
+    matched_items: Sequence[MatchedItem], *, strict: bool = False, theirs_first: bool = False
 ) -> tuple[list[MatchedItem], bool]:
+    """Order the items of a merged list.
+
+    Two items that both sides have are in the order of the side that changed their order. An item
+    that one side added follows its predecessor on that side; `_MergedItems.insert` has the
+    exceptions. Where both sides added items at the same position, ours come first.
+
+    Args:
+        matched_items: the items of the merge.
+        strict: whether the order has a meaning, as in a list of inputs. If so, the changes are
+            compatible only if two conditions hold: every two items can be in the order of the side
+            that changed it, and no side added items before a shared item while the other side moved
+            items.
+        theirs_first: whether the order of theirs wins if the sides contradict each other.
+
+    Returns:
+        (items in order, whether the two sides' changes of the order are compatible)
+    """
     shared = [t for t in matched_items if ABSENT not in (t.ours, t.theirs)]
     moved = _both_moved(shared)
     line, consistent = _merged_order(shared, moved, strict, theirs_first)
@@ -138,7 +111,6 @@ Position = Callable[[MatchedItem], int]
 _base: Position = attrgetter("base")
 _ours: Position = attrgetter("ours")
 _theirs: Position = attrgetter("theirs")
-_positions = attrgetter("base", "ours", "theirs")
 
 
 def _both_moved(shared: Sequence[MatchedItem]) -> tuple[set[int], set[int]]:
@@ -204,7 +176,7 @@ def _merged_order(
     """Return (items that both sides have, in merged order; whether the sides are compatible).
 
     `shared` has these items, and `moved` is the result of `_both_moved`. For the other parameters,
-    see `ItemOrders.arrange`.
+    see `arrange`.
     """
     by_us, by_them = sorted(shared, key=_ours), sorted(shared, key=_theirs)
     if by_us == by_them:

@@ -10,7 +10,7 @@ from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.renames import Renames
 from onnxtext.merger.texts import construct_rules
 from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import ItemOrders
+from onnxtext.merger.texts.item_order import arrange
 from onnxtext.merger.texts.match_items import ABSENT, match, text_match_rules
 from onnxtext.merger.texts.merged_tree import (
     Body,
@@ -34,7 +34,6 @@ class Merger:
     """Merges three versions of a text.
 
     Attributes:
-        orders: the object that orders merged lists.
         renames: the renames of ours and the renames of theirs.
         notes: warnings for the user.
         about_comments: number of conflicts that concern comments only.
@@ -43,8 +42,7 @@ class Merger:
     conflict markers fit inside the construct.
     """
 
-    def __init__(self, orders: ItemOrders, renames: tuple[Renames, Renames]) -> None:
-        self.orders = orders
+    def __init__(self, renames: tuple[Renames, Renames]) -> None:
         self.renames = renames
         self.about_comments = 0
         self.notes: list[str] = []
@@ -73,7 +71,7 @@ class Merger:
             )
             if merged_item is not None:
                 merged_items[id(matched_item)] = merged_item
-        order, _ = self.orders.arrange(
+        order, _ = arrange(
             [matched_item for matched_item in matched_items if id(matched_item) in merged_items]
         )
         merged = [merged_items[id(matched_item)] for matched_item in order]

@@ -39,7 +39,7 @@ def add_comments(text: str, base: str, ours: Version, theirs: Version) -> str:
         return text
     placed: dict[Key, list[str]] = defaultdict(list)
     for side, model in (ours, theirs):
-        for comment, key in _comment_anchors(side, _keys(model)):
+        for comment, key in _comment_anchors(side, dict(_statements(model))):
             if needed[comment] > 0 and key is not None:
                 needed[comment] -= 1
                 placed[key].append(comment)
@@ -60,9 +60,11 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:
         return text
-    there = Counter(_comment_anchors(text, _keys(parse_model(Source(text, "<merge>")))))
+    printed = parse_model(Source(text, "<merge>"))
+    there = Counter(_comment_anchors(text, dict(_statements(printed))))
     placed: dict[Key, list[str]] = defaultdict(list)
-    found = _comment_anchors(before[0], _keys(edited), sorted(_keys(before[1])))
+    offsets = sorted([offset for offset, _ in _statements(before[1])])
+    found = _comment_anchors(before[0], dict(_statements(edited)), offsets)
     lost -= Counter([name for name, key in found if key is None])
     missing = list((Counter(found) - there).elements())  # insert these first
     for name, key in [*missing, *found]:
@@ -96,11 +98,6 @@ def _comment_anchors(
             at = offsets[max(bisect_right(offsets, token.trail.at) - 1, 0)]
             result.append((token.trail.text, keys.get(at)))
     return result
-
-
-def _keys(model: Model) -> dict[int, Key]:
-    """Map the offset of each statement to the key of the statement."""
-    return dict(_statements(model))
 
 
 def _statements(model: Model) -> list[tuple[int, Key]]:

@@ -24,7 +24,6 @@ from onnxtext.merger.models.model_review import Models, both_defined, review_mod
 from onnxtext.merger.renames import dimension_notes, find_renames
 from onnxtext.merger.semantic_conflicts import NO_RESOURCES, Resources
 from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.reprint_comments import add_comments
 from onnxtext.merger.texts.text_proposal import (
     Proposal,
@@ -110,7 +109,7 @@ def _merge_statements(
     try:
         versions, encodings = lower_all(trees, resources)
     except (LowerError, RecordError) as error:
-        proposal = propose_merge(texts, models, markers, notes, ItemOrders(), resources)
+        proposal = propose_merge(texts, models, markers, notes, resources)
         notes.append(f"the merged text was not verified against the merged model: {error}")
         return proposal.text, proposal.conflicts, _limit_notes(notes)
     if before:
@@ -175,8 +174,7 @@ class _Merge:
 
     def __post_init__(self) -> None:
         """Merge the models, without a search for semantic conflicts."""
-        self._orders = ItemOrders()
-        self._merger = ModelMerger(self._orders, find_renames(self.models))
+        self._merger = ModelMerger(find_renames(self.models))
         self._resolved: Models = self._merger.model(*self.versions)
 
     @property
@@ -191,7 +189,7 @@ class _Merge:
         notes: list[str] = []
         try:
             proposal = propose_merge(
-                self.texts, self.models, self.markers, notes, self._orders, self.known.resources
+                self.texts, self.models, self.markers, notes, self.known.resources
             )
         except (MergeConflict, Unmergeable):
             proposal = None

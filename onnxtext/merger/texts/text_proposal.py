@@ -13,7 +13,6 @@ from onnxtext.merger.followed_changes import Changes
 from onnxtext.merger.renames import find_renames
 from onnxtext.merger.semantic_conflicts import NO_RESOURCES, Resources
 from onnxtext.merger.texts.construct_rules import MergeConflict
-from onnxtext.merger.texts.item_order import ItemOrders
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.merge_constructs import Merger
 from onnxtext.merger.texts.merged_tree import write
@@ -61,7 +60,6 @@ def propose_merge(
     models: Sequence[Model],
     markers: Markers,
     notes: list[str],
-    orders: ItemOrders,
     resources: Resources = NO_RESOURCES,
 ) -> Proposal:
     """Merge texts statement by statement; `notes` receives warnings for the user.
@@ -76,7 +74,7 @@ def propose_merge(
     read = [read_model(text, model) for text, model in zip(there, models, strict=True)]
     if len(read) < 3:
         read.insert(0, ListItems())
-    merger = Merger(orders, find_renames(models))
+    merger = Merger(find_renames(models))
     listed = merger.model(*read)
     plain = review(listed, models, merger.notes, resources)
     notes += merger.notes
@@ -115,7 +113,7 @@ def edit_in_layout(text: str, before: str, after: str) -> str | None:
     versions = [before, text, after]
     try:
         trees = [parse_model(Source(version, "<edit>")) for version in versions]
-        proposal = propose_merge(versions, trees, Markers(), [], ItemOrders())
+        proposal = propose_merge(versions, trees, Markers(), [])
     except (MergeConflict, Unmergeable, OnnxTextError):
         return None
     return resolve_both_ways(proposal.marked)[1] if proposal.conflicts else proposal.text
