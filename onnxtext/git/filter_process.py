@@ -117,8 +117,7 @@ def serve(
             request = _pairs(read_list(source))
         except EOFError:
             return
-        command, name = request.get("command", ""), request.get("pathname", "")
-        _answer(command, name, source, target, limit, warn)
+        _answer(request, source, target, limit, warn)
         target.flush()
 
 
@@ -150,17 +149,11 @@ def _pairs(lines: Iterator[bytes]) -> dict[str, str]:
 
 
 def _answer(
-    command: str,
-    name: str,
-    source: IO[bytes],
-    target: IO[bytes],
-    limit: Callable[[], int],
+    request: dict[str, str], source: IO[bytes], target: IO[bytes], limit: Callable[[], int],
     warn: Callable[[str, str], None],
-) -> None:
-    """Read the content of a request, convert it, and send the result.
-
-    `command` and `name` are from the request. For the other parameters, see `serve`.
-    """
+) -> None:  # fmt: skip
+    """Read the content of a request, convert it, and send the result; see `serve`."""
+    command, name = request.get("command", ""), request.get("pathname", "")
     with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
         converted = None
         try:

@@ -177,10 +177,7 @@ def _is_structural(before: InstalledSettings) -> bool:
 
 
 def _command_of(before: InstalledSettings) -> str:
-    """Return the command that runs `onnxtext` in the installed settings.
-
-    If there is none, return a command that runs it with this Python.
-    """
+    """Return the command that runs `onnxtext` in the installed settings, or else this Python's."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -300,12 +297,7 @@ def _attribute_edits(
     So `.git/info/attributes` also gets the lines, but only with the attributes `diff` and `merge`:
     the filter must not convert the models of commits that lack the file.
 
-    Args:
-        scope: the scope of the installation.
-        before: the installed settings; if their attributes file is not `target`, the lines are
-            removed from that file.
-        target: the attributes file.
-        lines: the lines for `target`.
+    The file `target` gets the lines; they are removed from another file that `before` names.
 
     Raises:
         OnnxTextError: an attributes file cannot be read, or onnxtext's block in it is damaged.
@@ -339,11 +331,11 @@ def _has_lines(top: Path | None, lines: list[str]) -> bool:
 
 
 def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
+    changes = []
     for path, content in edits.items():
         write_attributes(path, content)
-    return [
-        f"{'removed' if edits[path] is None else 'wrote'} {_display_path(path)}" for path in edits
-    ]
+        changes.append(f"{'removed' if content is None else 'wrote'} {_display_path(path)}")
+    return changes
 
 
 def _clear_cache() -> None:

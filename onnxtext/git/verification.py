@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`onnxtext git verify`: check that tracked models survive the conversion to text and back."""
+"""`onnxtext git verify`: check that tracked models survive the conversion to text and back.
+
+Functions that run git raise the errors of `run_git`, unless their docstrings list others.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +68,7 @@ class VerifyResult:
 
 
 def tracked_models(top: Path) -> list[TrackedFile]:
-    """Return the files in the index with a suffix in `SUFFIXES` or with onnxtext's filter.
-
-    Raises:
-        OnnxTextError: git fails.
-    """
+    """Return the files in the index with a suffix in `SUFFIXES` or with onnxtext's filter."""
     listed = run_git("-C", str(top), "ls-files", "--stage", "-z")
     entries: dict[str, str] = {}
     for entry in split_output(listed):
@@ -214,10 +213,6 @@ def read_objects(top: Path) -> Iterator[Callable[[str], bytes]]:
 
 
 def count_filtered() -> int:
-    """Count the tracked files to which onnxtext's filter applies; 0 without a working tree.
-
-    Raises:
-        OnnxTextError: git fails.
-    """
+    """Count the tracked files to which onnxtext's filter applies; 0 without a working tree."""
     top = top_level()
     return 0 if top is None else sum(file.filtered for file in tracked_models(top))
