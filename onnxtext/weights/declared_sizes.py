@@ -8,6 +8,7 @@ from typing import Any
 
 from onnxtext import ast
 from onnxtext.ast.visit import rich_lists
+from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 
 _INTS_FRACTION = 4
@@ -23,14 +24,10 @@ def raw_data_size(type: ast.TensorType) -> int:
 
     Return -1 if a dim is negative, or if the element type has no `raw_data`.
     """
-    element = ELEMENTS.get(type.element)
-    count = 1
-    for dim in type.shape or ():
-        if isinstance(dim, int):
-            if dim < 0:
-                return -1
-            count *= dim
-    return -1 if element is None or not element.bits else raw_size(element, count)
+    element, dims = ELEMENTS.get(type.element), type.integer_dims
+    if element is None or not element.bits or min(dims, default=0) < 0:
+        return -1
+    return raw_size(element, count_elements(dims))
 
 
 def declared_size(model: ast.Model | ast.Fragment) -> tuple[int, int]:

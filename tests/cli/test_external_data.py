@@ -507,6 +507,20 @@ def test_external_data_of_types_without_raw_data_is_rejected(tmp_path: Path) -> 
     assert [item.code for item in onnxtext.check(text)] == ["tensor-data-field"]
 
 
+def test_external_data_of_thousands_of_dimensions_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(b"12345678")
+    tensor = onnx.TensorProto(name="w", data_type=1, dims=[1000] * 2000)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="w.bin")
+    (tmp_path / "m.onnx").write_bytes(
+        oh.make_model(oh.make_graph([], "g", [], [], [tensor])).SerializeToString()
+    )
+    result = run("from-binary", tmp_path / "m.onnx", "--embed-external", "-o", "-")
+    assert (result.status, result.out) == (1, b"")
+    assert "external-range-invalid" in result.err
+    assert "external-range-invalid" in run("check", tmp_path / "m.onnx").err
+
+
 @pytest.mark.parametrize("entries", [{}, {"offset": "8"}, {"checksum": ""}], ids=str)
 def test_data_need_not_end_with_its_file(tmp_path: Path, entries: dict[str, str]) -> None:
     (tmp_path / "w.bin").write_bytes(b"12345678abcdefgh-rest")
