@@ -101,12 +101,8 @@ def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[s
 
     A value that became an input or output loses its declaration as an inner value. An output that
     became an inner value is declared at the node that computes it. Declarations and metadata of
-    values that are no longer in the graph are dropped.
-
-    Args:
-        graph: the graph; changed in place.
-        before: the outputs before the extraction.
-        weights: the names of the initializers that stay.
+    values that are no longer in the graph are dropped. `before` are the outputs before the
+    extraction, `weights` the names of the initializers that stay.
     """
     outputs = {name for node in graph.nodes for name in node.outputs}
     shown = {value.name for value in (*graph.inputs, *graph.outputs)}

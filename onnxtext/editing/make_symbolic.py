@@ -132,15 +132,8 @@ def fix_one(
 ) -> ShapeElementChange | None:
     """Change one element of a constant shape that allows only the old size of a dimension.
 
-    Args:
-        model: the edited model; changed in place.
-        inferred: the shapes inferred for the model.
-        symbol: the name of the dimension that was made symbolic.
-        old: the old size of the dimension.
-        answers: a cache of results of onnx's inference; new results are added.
-
-    Returns:
-        The change. None if no change is needed, or if no element can be changed.
+    `model` is changed in place; for the other parameters, see `size_obstacles`. Return the change;
+    None if no change is needed, or if no element can be changed.
     """
     for finding in dimension_conflicts.check(inferred.subject):
         if finding.subject is None or finding.subject.name != symbol:

@@ -82,12 +82,8 @@ def _contains(scope: Scope, owner: Scope) -> bool:
 def _rename_label(model: Model, old: str, new: str, kind: str, others: Sequence[str]) -> None:
     """Give all nodes with the label `old` the label `new`.
 
-    Args:
-        model: the model; changed in place.
-        old: the old label.
-        new: the new label.
-        kind: the kind of name, such as `label`, for the error message.
-        others: names to suggest besides the labels.
+    If there are none, the error names the `kind` of name, such as `label`, and suggests labels and
+    `others`.
 
     Raises:
         OnnxTextError: no node has the label `old`, or a node already has the label `new`.

@@ -121,12 +121,7 @@ def _refusal(
     source: Source, message: str, help: str | None = "please report this, with the text if you can"
 ) -> OnnxTextError:
     """Create the error for a text that cannot be formatted."""
+    notes = ("the text was not changed",)
     return OnnxTextError(
-        Diagnostic(
-            "not-formatted",
-            message,
-            source=source,
-            notes=("the text was not changed",),
-            help=help,
-        )
+        Diagnostic("not-formatted", message, source=source, notes=notes, help=help)
     )

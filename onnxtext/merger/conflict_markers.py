@@ -91,9 +91,8 @@ def join_versions(base: str, ours: str, theirs: str, markers: Markers) -> tuple[
 def _begins_with_bracket(parts: Sequence[Sequence[str]], following: Sequence[str]) -> bool:
     """Whether the line after a conflict is a bracket that also begins each nonempty version.
 
-    `parts` are the versions of the conflict. `following` has the line after the conflict; it is
-    empty at the end of the text. If True, the conflict can be moved down by one line, so that it
-    contains whole blocks.
+    If True, the conflict can be moved down by one line, so that it contains whole blocks. `parts`
+    are its versions; `following` has the line after it, if any.
     """
     first = [part[:1] for part in parts if part]
     brackets = following and following[0].strip(" ,")

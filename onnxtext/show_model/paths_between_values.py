@@ -55,24 +55,19 @@ def _cut(
     chosen = flow.between(first, last)
     start_names, end_names = ", ".join(starts), ", ".join(ends)
     if not chosen:
-        has_reverse_path = bool(flow.between(last, first))
-        raise _no_path(start_names, end_names, has_reverse_path, file)
+        if not ends:
+            raise ShowError.of(f"no node depends on {start_names}", file)
+        if not starts:
+            raise ShowError.of(f"no node computes {end_names}", file)
+        help = None
+        if flow.between(last, first):
+            help = f"a path leads from {end_names} to {start_names}: exchange the start and the end"
+        raise ShowError.of(f"no path leads from {start_names} to {end_names}", file, help)
     graph = as_graph(body.graph, flow, chosen, first, last)
     total = len(body.graph.nodes)
     title = " ".join([f"from {start_names}"] * bool(starts) + [f"to {end_names}"] * bool(ends))
     count = f"{len(chosen):,} of {count_noun(total, 'node')}"
     return NamedBody(graph, f"{count} of {body.title}: {title}")
-
-
-def _no_path(starts: str, ends: str, has_reverse_path: bool, file: str) -> ShowError:
-    if not ends:
-        return ShowError.of(f"no node depends on {starts}", file)
-    if not starts:
-        return ShowError.of(f"no node computes {ends}", file)
-    help = None
-    if has_reverse_path:
-        help = f"a path leads from {ends} to {starts}: exchange the start and the end"
-    return ShowError.of(f"no path leads from {starts} to {ends}", file, help)
 
 
 class DataFlow:

@@ -130,11 +130,9 @@ def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield the part of a long list or string to cut; yield nothing if the list or string is short.
+    """Yield the part of a list or string to cut, given its tokens; yield nothing if it is short.
 
-    Args:
-        run: the tokens of the list or string. Blanks and comments at both ends are not cut; those
-            at the end are removed from `run`.
+    Blanks and comments at both ends are not cut; those at the end are removed from `run`.
     """
     blank = ("Whitespace", "Comment")
     while run and run[-1][1].startswith(blank):

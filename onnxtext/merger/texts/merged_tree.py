@@ -248,11 +248,8 @@ class MergedTreeWriter:
 def _lines(item: Item | None, comma: str, cut: int, indent: str) -> str:
     """Format a version of a conflict as whole lines.
 
-    Args:
-        item: the version.
-        comma: the separator after the version, or "".
-        cut: number of characters of the lead that are written before the conflict.
-        indent: the indentation for a version that does not begin a line.
+    The first `cut` characters of its lead are left out. `comma` is the separator after the version,
+    or ""; `indent` is the indentation for a version that does not begin a line.
     """
     if item is None:
         return ""
