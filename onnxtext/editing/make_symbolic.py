@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from onnxtext.ast.model import Model, Node, ValueInfo
@@ -63,11 +63,12 @@ def make_symbolic(
         change = fix_one(model, inferred, symbol, old or 0, answers)
         if change is None:
             break
+        title, undo = change
         with_old_size = infer_shapes(model, {symbol: old or 0}, answers)
         if any(with_old_size.shapes.get(key) != shape for key, shape in before.shapes.items()):
-            change.undo()
+            undo()
             break
-        notes.append(change.title)
+        notes.append(title)
         before_change, inferred = inferred, infer_shapes(model, answers=answers)
         follow_inference(model, before_change, inferred, names)
     if old is not None:
@@ -114,17 +115,8 @@ def _wanted(
     return shapes, size if isinstance(size, int) else None
 
 
-@dataclass
-class ShapeElementChange:
-    """A change of one element of a constant shape.
-
-    Attributes:
-        title: a sentence for the user about the change.
-        undo: a function that reverts the change.
-    """
-
-    title: str
-    undo: Callable[[], None]
+ShapeElementChange = tuple[str, Callable[[], None]]
+"""A sentence for the user about the change of an element, and a function that reverts it."""
 
 
 def fix_one(
@@ -197,7 +189,7 @@ def _set(
         if data is None:
             return None
         original.data = data
-        return ShapeElementChange(title, lambda: setattr(original, "data", before))
+        return title, lambda: setattr(original, "data", before)
     attributes = original.attributes
     if original.op_type != "Constant" or len(attributes) != 1:
         return None
@@ -207,7 +199,7 @@ def _set(
     original.attributes = (attribute,)
     if item is not original:
         item.attributes = original.attributes
-    return ShapeElementChange(title, lambda: setattr(original, "attributes", attributes))
+    return title, lambda: setattr(original, "attributes", attributes)
 
 
 def _has_other_users(inferred: InferredShapes, name: str, user: Node) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 from onnxtext.ast.compact_form.output_types import place_type
@@ -78,10 +78,10 @@ def write_types(model: Model, *, only: Container[int] | None = None) -> list[str
         if scope.function is not None and subject.ir_version < _FUNCTION_TYPES_SINCE:
             continue
         types = _types(scope, inference, known)
-        for change in _changes(scope, types, subject, only):
-            added += change.is_new
-            completed += not change.is_new
-            change.put(change.type)
+        for type, put, is_new in _changes(scope, types, subject, only):
+            added += is_new
+            completed += not is_new
+            put(type)
     return [f"{count_noun(added, 'type')} added, {completed} completed"]
 
 
@@ -171,19 +171,8 @@ def _written_dim(dim: Dim, names: Container[str]) -> Dim:
 # ---- Changes --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TypeToWrite:
-    """An inferred type to write at one output or declaration.
-
-    Attributes:
-        type: the type to write.
-        put: a function that writes the type.
-        is_new: whether the value had no declared type.
-    """
-
-    type: Type
-    put: Callable[[Type], None]
-    is_new: bool
+TypeToWrite = tuple[Type, Callable[[Type], None], bool]
+"""An inferred type, a function that writes it, and whether the value had no declared type."""
 
 
 def _changes(
@@ -222,9 +211,9 @@ def _changes(
                     yield from _completed(value.type, type, partial(setattr, value, "type"))
             if declared_type is None and not any(value.type for value in declared.get(name, ())):
                 if name not in outputs:
-                    yield TypeToWrite(type, partial(place_type, original, index), is_new=True)
+                    yield type, partial(place_type, original, index), True
                 elif values:
-                    yield TypeToWrite(type, partial(setattr, values[0], "type"), is_new=True)
+                    yield type, partial(setattr, values[0], "type"), True
 
 
 def _completed(
@@ -232,7 +221,7 @@ def _completed(
 ) -> Iterator[TypeToWrite]:
     filled = fill_type(declared, inferred)
     if filled != declared:
-        yield TypeToWrite(filled, put, is_new=False)
+        yield filled, put, False
 
 
 def fill_type(declared: Type, inferred: Type) -> Type:

@@ -44,13 +44,9 @@ class ConvertedGraph:
     constants: dict[Tensor, str] = field(default_factory=dict)
     new_tensors: dict[str, Tensor] = field(default_factory=dict)
 
-    def checkpoint(self) -> int:
-        """Return the number of new constants so far, to be passed to `roll_back_to`."""
-        return len(self.constants)
-
-    def roll_back_to(self, checkpoint: int) -> None:
-        """Remove the constants that a failed conversion has added since `checkpoint`."""
-        for tensor in list(self.constants)[checkpoint:]:
+    def roll_back_to(self, count: int) -> None:
+        """Keep the first `count` constants; remove those that a failed conversion has added."""
+        for tensor in list(self.constants)[count:]:
             self.new_tensors.pop(self.constants.pop(tensor))
 
 

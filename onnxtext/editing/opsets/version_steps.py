@@ -70,16 +70,15 @@ class GraphConverter:
             current: the version of the operator set that the node uses.
         """
         self._sentences, self._steps = [], 0
-        checkpoint = self._graph.checkpoint()
+        count = len(self._graph.constants)
         try:
             converted = self._advance(replace(original, attributes=node.attributes), current, 0)
             self._check_operators(original, converted)
-        except (ArithmeticError, LookupError, ValueError, struct.error):
-            self._graph.roll_back_to(checkpoint)
+        except (NotConvertible, ArithmeticError, LookupError, ValueError, struct.error) as error:
+            self._graph.roll_back_to(count)
+            if isinstance(error, NotConvertible):
+                raise
             raise NotConvertible("its attributes or inputs are not valid") from None
-        except NotConvertible:
-            self._graph.roll_back_to(checkpoint)
-            raise
         graph_attributes = {
             id(new): old for new, old in zip(node.attributes, original.attributes, strict=True)
         }
