@@ -280,6 +280,17 @@ def _pair_neighbors(
     Two items are at the same position if their predecessors match, or if both are first. `partners`
     (see `_pair_by_keys`) and `used` (which base items are matched) are updated.
     """
+
+    def ends_gap(index: int, other: int) -> bool:
+        """Whether the items after the two items match or are both unmatched, or both lists end.
+
+        Otherwise, one version has more unmatched items here, and the two may be unrelated.
+        """
+        if index + 1 >= len(side) or other + 1 >= len(base):
+            return index + 1 >= len(side) and other + 1 >= len(base)
+        following = partners[index + 1]
+        return following == other + 1 or (following == ABSENT and not used[other + 1])
+
     matched: set[int] = set()
     before = ABSENT
     for index, item in enumerate(side):
@@ -291,28 +302,10 @@ def _pair_neighbors(
             and (index == 0 or before != ABSENT)
             and (kind := replacement_key(item)) is not None
             and kind == replacement_key(base[other])
-            and _end_of_gap(base, side, partners, used, index, other)
+            and ends_gap(index, other)
         ):
             partners[index] = other
             used[other] = True
             matched.add(other)
         before = partners[index]
     return matched
-
-
-def _end_of_gap(
-    base: Sequence[Any],
-    side: Sequence[Any],
-    partners: list[int],
-    used: list[bool],
-    index: int,
-    to: int,
-) -> bool:
-    """Whether the items after `index` (in `side`) and `to` (in `base`) match or are both unmatched.
-
-    The result is also True if both lists end after these items. If it is False, one version has
-    more unmatched items here, and the items at `index` and `to` may be unrelated.
-    """
-    if index + 1 >= len(side) or to + 1 >= len(base):
-        return index + 1 >= len(side) and to + 1 >= len(base)
-    return partners[index + 1] == to + 1 or (partners[index + 1] == ABSENT and not used[to + 1])
