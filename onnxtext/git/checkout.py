@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxtext.git.clean_smudge import clean, smudge
+from onnxtext.git.clean_smudge import clean, model_limit, smudge
 from onnxtext.git.repository import read_tracked, run_git
-from onnxtext.git.verification import model_limit, read_objects, tracked_models
+from onnxtext.git.verification import read_objects, tracked_models
 from onnxtext.io.files import write_atomically
 from onnxtext.io.text_or_binary import has_binary_content
 

@@ -42,6 +42,18 @@ class ConvertedFile:
     warnings: tuple[str, ...] = ()
 
 
+def model_limit() -> int:
+    """Return the maximum size of a model to convert: `onnxtext.maxSize`, else `DEFAULT_LIMIT`.
+
+    Raises:
+        OnnxTextError: the setting is invalid, or git fails.
+    """
+    from onnxtext.git.repository import run_git
+
+    value = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
+    return int(value) if value.strip() else DEFAULT_LIMIT
+
+
 def too_large(size: int, limit: int) -> str | None:
     """Return the warning for a model that is too large to be converted; None for other models."""
     if size <= limit:

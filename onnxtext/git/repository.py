@@ -61,20 +61,6 @@ def git_error(message: str, help: str | None = None) -> OnnxTextError:
     return OnnxTextError(Diagnostic("git-failed", message, help=help))
 
 
-def configured_limit() -> tuple[int | None, str | None]:
-    """Read the setting `onnxtext.maxSize`.
-
-    Returns:
-        (value in bytes, error message). One of them is None; both are None if the setting is
-        missing.
-    """
-    try:
-        value = run_git("config", "--type=int", "--get", "onnxtext.maxSize", fails=[1])
-        return (int(value) if value.strip() else None), None
-    except OnnxTextError as error:
-        return None, error.diagnostics[0].message
-
-
 def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
     """Return the values of all settings whose names match a regular expression, by name.
 

@@ -14,14 +14,13 @@ from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.git.clean_smudge import (
-    DEFAULT_LIMIT,
     clean,
     is_source,
+    model_limit,
     smudge,
     too_large,
 )
 from onnxtext.git.repository import (
-    configured_limit,
     git_error,
     read_tracked,
     run_git,
@@ -85,18 +84,6 @@ def tracked_models(top: Path) -> list[TrackedFile]:
         for path, name in entries.items()
     ]
     return [file for file in models if file.filtered or file.path.lower().endswith(SUFFIXES)]
-
-
-def model_limit() -> int:
-    """Return the maximum size of a model to convert: `onnxtext.maxSize`, else 64 MiB.
-
-    Raises:
-        OnnxTextError: the setting is invalid, or git fails.
-    """
-    configured, error = configured_limit()
-    if error is not None:
-        raise git_error(error)
-    return DEFAULT_LIMIT if configured is None else configured
 
 
 def verify(top: Path) -> Iterator[VerifyResult]:

@@ -23,6 +23,7 @@ from onnxtext.cli.streams import (
     stdout_buffer,
     write_stdout,
 )
+from onnxtext.diagnostics import OnnxTextError
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.files import read_input
 from onnxtext.io.os_errors import name_of
@@ -140,13 +141,13 @@ def _limit(option: int | None) -> int:
     """Return the maximum size of a model: the option, else git's setting, else 64 MiB."""
     if option is not None:
         return option
-    from onnxtext.git.clean_smudge import DEFAULT_LIMIT
-    from onnxtext.git.repository import configured_limit
+    from onnxtext.git.clean_smudge import DEFAULT_LIMIT, model_limit
 
-    limit, error = configured_limit()
-    if error is not None:
-        _warn("onnxtext.maxSize", error)
-    return DEFAULT_LIMIT if limit is None else limit
+    try:
+        return model_limit()
+    except OnnxTextError as error:
+        _warn("onnxtext.maxSize", error.diagnostics[0].message)
+        return DEFAULT_LIMIT
 
 
 def _warn(name: str, message: str) -> None:
