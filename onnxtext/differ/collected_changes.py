@@ -88,9 +88,8 @@ class Collector:
         fields = []
         for change in changes:
             if change.category == "encoding":
-                self.count_encoding_change(
-                    f"{kind}.{change.path}", change.old or "", change.new or "", new.path
-                )
+                field = f"{kind}.{change.path}"
+                self.count_encoding_change(field, change.old or "", change.new or "", new.path)
             else:
                 fields.append(change)
         actions: list[Action] = ["changed"] if fields else []

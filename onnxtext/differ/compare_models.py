@@ -318,12 +318,8 @@ def _collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector
     except LowerError:
         return  # weights are missing; the encodings in `digested` contain their digests instead
     if complete[0] != complete[1]:
-        change = FieldChange(
-            "",
-            "model",
-            None,
-            "the models differ in a field that the diff does not compare: please report this",
-        )
+        note = "the models differ in a field that the diff does not compare: please report this"
+        change = FieldChange("", "model", None, note)
         out.record_changed("model", "", old.position(""), new.position(""), [change])
 
 

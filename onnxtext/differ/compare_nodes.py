@@ -43,13 +43,8 @@ class NodeComparer:
     ) -> None:  # fmt: skip
         """Collect the differences of two matching nodes.
 
-        Args:
-            old: the old node.
-            new: the new node.
-            positions: the positions of the nodes.
-            names: maps old value names to new ones.
-            graph_path: the path of the new graph or function that has the node.
-            moved: whether the node was moved.
+        `names` maps old value names to new ones, and `graph_path` is the path of the new graph or
+        function that has the node.
         """
         encoded = _with_encoder(old, self._values.old), _with_encoder(new, self._values.new)
         (old, _), (new, _) = encoded
@@ -116,10 +111,9 @@ class NodeComparer:
         removed, added = unmatched_indices(pairs, len(old.attributes), len(new.attributes))
         moved = set(moved_pairs(pairs))
         changes: list[FieldChange] = []
-        for index in removed:
-            item = old.attributes[index]
-            text = attribute_statement(item)
-            changes.append(FieldChange(attribute_path(item.name), "model", text, None))
+        for item in [old.attributes[index] for index in removed]:
+            path, text = attribute_path(item.name), attribute_statement(item)
+            changes.append(FieldChange(path, "model", text, None))
         for old_item, new_item in pairs:
             changes += self._attribute(
                 old.attributes[old_item], new.attributes[new_item], positions, nested
@@ -127,10 +121,9 @@ class NodeComparer:
             if (old_item, new_item) in moved:
                 path = attribute_path(new.attributes[new_item].name)
                 changes.append(FieldChange.moved(path, old_item, new_item))
-        for index in added:
-            item = new.attributes[index]
-            text = attribute_statement(item)
-            changes.append(FieldChange(attribute_path(item.name), "model", None, text))
+        for item in [new.attributes[index] for index in added]:
+            path, text = attribute_path(item.name), attribute_statement(item)
+            changes.append(FieldChange(path, "model", None, text))
         return changes
 
     def _attribute(
