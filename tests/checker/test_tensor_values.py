@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
 import pytest
 from onnx import TensorProto, checker, helper
 
@@ -78,6 +81,54 @@ def test_an_entry_has_no_more_elements_than_a_byte(data_type: str) -> None:
     for count in range(1, 4 * elements + 1):
         wanted = set() if count <= elements else {"tensor-data-size"}
         assert found(data_type, field, 1, count, "initializer") == wanted
+
+
+def large_tensor(data_type: str) -> tuple[TensorProto, str]:
+    """Return a tensor with one wrong entry among 40, and the rule that it breaks."""
+    tensor = TensorProto(name="w", data_type=ELEMENTS[data_type].number)
+    if data_type == "string":
+        tensor.dims.append(40)
+        tensor.string_data.extend([b"a"] * 39 + [b"\xff"])
+        return tensor, "tensor-string-utf8"
+    field, _, _, high = ENTRIES[data_type]
+    tensor.dims.append(40)
+    getattr(tensor, field).extend([1] * 39 + [high + 1])
+    return tensor, "tensor-value-range"
+
+
+LIMITED = [
+    name
+    for name, (field, elements, _, high) in ENTRIES.items()
+    if elements == 1 and high < RANGES[field][1]
+]
+"""The types whose field has wider entries. Wrong entries of packed types stay in the literal."""
+
+
+@pytest.mark.parametrize("data_type", [*LIMITED, "string"])
+def test_wrong_entries_are_found_in_blobs(data_type: str) -> None:
+    """A text has the findings of its binary model, also about data that it stores in blobs."""
+    tensor, rule = large_tensor(data_type)
+    node = helper.make_node("Constant", [], ["z"], value=tensor)
+    for graph in (
+        helper.make_graph([node], "g", [], []),
+        helper.make_graph([], "g", [], [], [tensor]),
+    ):
+        data = helper.make_model(graph).SerializeToString()
+        written = onnxtext.from_binary(data)
+        assert '{blob"' in written
+        for source in (data, onnxtext.from_binary(data, weights="inline"), written):
+            found = [item.message for item in onnxtext.check(source) if item.code == rule]
+            assert len(found) == 1, source
+        # Blobs that are missing are errors of the encoder.
+        assert rule not in codes(written.partition("\nresources")[0])
+
+
+def test_wrong_bits_are_found_in_blobs() -> None:
+    data = bytes([1] * 39 + [2])
+    digest = hashlib.sha256(data).hexdigest()[:32]
+    written = text("y = Relu (x)", values=f'bool[40] w = blob"{digest}",')
+    written += f'resources {{\n  "{digest}": base64 "{base64.b64encode(data).decode()}"\n}}\n'
+    assert "tensor-value-range" in codes(written)
 
 
 def test_tensors_made_by_onnx_have_no_findings() -> None:

@@ -253,6 +253,15 @@ class ResolvedFields:
         except (LowerError, WireError):
             return tensor
 
+    def stored(self, type: ast.TensorType, data: ast.Blob | ast.TypedBlob) -> ast.TensorData:
+        """Return the data of a tensor that a blob in the text stores.
+
+        Return the reference if the blob is stored in a file, or is missing or damaged.
+        """
+        with suppress(LowerError):  # the encoder reports it
+            return self._lowering.tensor_data(type, data, -1)
+        return data
+
     def tensors(self, record: ast.Record) -> Iterator[ast.Tensor | ast.SparseTensor]:
         """Yield the tensors of an attribute that is a record.
 

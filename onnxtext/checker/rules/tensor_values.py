@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxtext.ast.byte_strings import is_utf8
-from onnxtext.ast.tensors_and_attributes import FieldData, RawData, StringData, TypedData
+from onnxtext.ast.tensors_and_attributes import (
+    Blob,
+    FieldData,
+    RawData,
+    StringData,
+    TensorData,
+    TypedBlob,
+    TypedData,
+)
 from onnxtext.ast.typed_blobs import required_entries
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
@@ -23,9 +31,9 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         element = ELEMENTS.get(tensor.type.element)
         if element is None:
             continue
-        match tensor.data:
+        match _stored(subject, tensor, element):
             # Skip other types: any bit pattern is valid, and `raw.data` is slow for repeated data.
-            case RawData() as raw if element.kind == "bool" or element.bits == 6:
+            case RawData() as raw if _limits_raw_data(element):
                 yield from _raw(tensor, element, raw.data)
             case TypedData(entries):
                 yield from _entries(tensor, element, entries)
@@ -39,6 +47,32 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                         yield from _entries(tensor, element, value)
                     elif name == "raw_data" and not isinstance(value, tuple):
                         yield from _raw(tensor, element, value)
+
+
+def _stored(subject: CheckedModel, tensor: TensorUse, element: ElementType) -> TensorData:
+    """Return the data of a tensor; of a blob, if its elements can be invalid."""
+    data = tensor.data
+    match data:
+        case Blob() if _limits_raw_data(element):
+            return subject.resolved.stored(tensor.type, data)
+        case TypedBlob() if element.kind == "string" or _limits_entries(element):
+            return subject.resolved.stored(tensor.type, data)
+    return data
+
+
+def _limits_raw_data(element: ElementType) -> bool:
+    """Whether some bit patterns in `raw_data` are invalid for an element type."""
+    return element.kind == "bool" or element.bits == 6
+
+
+def _limits_entries(element: ElementType) -> bool:
+    """Whether the entries of the typed field may be wider than the elements.
+
+    They may be wider in `int32_data` and, for `uint32` elements, in `uint64_data`.
+    """
+    if element.field == "int32_data":
+        return element.name != "int32"
+    return element.name == "uint32"
 
 
 def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> Iterator[Finding]:
@@ -58,11 +92,8 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
 
 
 def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[Finding]:
-    """Check the entries of a typed field, if they are wider than the elements of the tensor.
-
-    They may be wider in `int32_data` and, for `uint32` elements, in `uint64_data`.
-    """
-    if element.field != "int32_data" and element.name != "uint32":
+    """Check the entries of a typed field, if they may be wider than the elements of the tensor."""
+    if not _limits_entries(element):
         return
     import numpy as np
 
