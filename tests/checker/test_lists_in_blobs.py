@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules read lists in attributes that are written as blobs or with `...`, like other lists."""
+"""Rules read lists and small tensors that are written as blobs or with `...`, like others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 import onnxtext
+from onnxtext.ast import RawData
 from onnxtext.ast.model import Model, Node
 from onnxtext.ast.visit import rich_lists
 from onnxtext.checker.context import resolved_fields
@@ -83,6 +84,69 @@ def test_findings_have_their_places() -> None:
     assert f":{line + 1}:" in str(found)
 
 
+INDICES = {
+    "Gather": range(40),
+    "Slice": range(40),
+    "Squeeze": range(40),
+    "ReduceSum": range(40),
+    "Reshape": [3, 2] * 20,
+    "Expand": [7, 6] * 20,
+    "ConstantOfShape": [-4, -3] * 20,
+}
+"""An operator and an input that does not fit it."""
+
+
+def sparse_model(typed: bool, indices: list[int]) -> onnx.ModelProto:
+    parts = [
+        numpy_helper.from_array(np.array(list, dtype), name)
+        for list, dtype, name in (
+            ([1.0] * 40, np.float32, "s"),
+            (indices, np.int64, "i"),
+        )
+    ]
+    if typed:
+        parts = [
+            helper.make_tensor("s", 1, [40], [1.0] * 40),
+            helper.make_tensor("i", 7, [40], indices),
+        ]
+    sparse = helper.make_sparse_tensor(parts[0], parts[1], [1000])
+    node = helper.make_node("Relu", ["s"], ["y"])
+    return helper.make_model(helper.make_graph([node], "g", [], [], sparse_initializer=[sparse]))
+
+
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("indices", [[*range(40)][::-1], [1, *range(39)], [*range(39), 5000]])
+def test_sparse_indices_are_read_from_blobs(typed: bool, indices: list[int]) -> None:
+    data = sparse_model(typed, indices).SerializeToString()
+    expected = findings(onnxtext.from_binary(data, weights="inline"))
+    assert any(code.startswith("sparse-index") for code, _ in expected)
+    written = onnxtext.from_binary(data)
+    assert 'blob"' in written
+    assert findings(written) == expected
+
+
+@pytest.mark.parametrize("place", ["initializer", "typed initializer", "Constant"])
+@pytest.mark.parametrize("operator", INDICES)
+def test_small_tensors_are_read_from_blobs(operator: str, place: str) -> None:
+    numbers = list(INDICES[operator])
+    w = numpy_helper.from_array(np.array(numbers, np.int64), "w")
+    if place == "typed initializer":
+        w = helper.make_tensor("w", 7, [40], numbers)
+    inputs = {"ConstantOfShape": ["w"], "Slice": ["x", "w", "w", "w"]}.get(operator, ["x", "w"])
+    nodes = [helper.make_node(operator, inputs, ["y"])]
+    if place == "Constant":
+        nodes.insert(0, helper.make_node("Constant", [], ["w"], value=w))
+    x, y = [helper.make_tensor_value_info(name, 1, [4, 5]) for name in "xy"]
+    graph = helper.make_graph(nodes, "g", [x], [y], [] if place == "Constant" else [w])
+    opsets = [helper.make_opsetid("", 21)]
+    data = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+    expected = findings(onnxtext.from_binary(data, weights="inline"))
+    assert "shape-mismatch" in {code for code, _ in expected}
+    written = onnxtext.from_binary(data, inline_limit=0)
+    assert 'blob"' in written
+    assert findings(written) == expected
+
+
 def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolved_fields, "_MAX_BYTES", 20_000)
     monkeypatch.setattr(resolved_fields, "_MAX_LIST_BYTES", 5_000)
@@ -96,3 +160,13 @@ def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> N
     assert whole[0]
     assert not whole[-1]
     assert 5 < sum(whole) < 15
+
+
+def test_tensors_are_read_up_to_a_limit() -> None:
+    sizes = (40, 2_000, 3_000)
+    tensors = [numpy_helper.from_array(np.arange(size), f"w{size}") for size in sizes]
+    graph = onnx.GraphProto(name="g", initializer=tensors)
+    model = onnxtext.parse(onnxtext.from_binary(onnx.ModelProto(graph=graph).SerializeToString()))
+    fields = ResolvedFields(model.resources)
+    whole = [fields.small_data(value).data for value in model.graph.values]
+    assert [isinstance(data, RawData) for data in whole] == [True, True, False]

@@ -226,11 +226,16 @@ class CheckedModel:
         scope.outputs = [self._value(value) for value in owner.outputs]
         scope.infos = [self._value(value) for value in owner.values if value.data is None]
         scope.initializers = [
-            self.resolved.initializer(value, is_input=is_input) if value.decorators else value
+            self._initializer(value, is_input=is_input)
             for values, is_input in ((owner.inputs, True), (owner.values, False))
             for value in values
             if value.data is not None
         ]
+
+    def _initializer(self, value: ValueInfo, *, is_input: bool) -> ValueInfo:
+        if value.decorators:
+            value = self.resolved.initializer(value, is_input=is_input)
+        return self.resolved.small_data(value)
 
     def _value(self, value: ValueInfo) -> ValueInfo:
         return self.resolved.value(value) if value.decorators else value

@@ -84,11 +84,14 @@ UNSET = ast.Word("")
 S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 
-_STORED = (ast.Blob, ast.TypedBlob, ast.RepeatedList)
+_BLOBS = (ast.Blob, ast.TypedBlob)
+_STORED = (*_BLOBS, ast.RepeatedList)
 _MAX_LIST_BYTES = 1 << 16
 """The maximum size in bytes of an expanded list: rules read shapes and axes, which are smaller."""
+_MAX_TENSOR_BYTES = 1 << 14
+"""The maximum size in bytes of a blob that is read for a tensor: shapes are read, weights not."""
 _MAX_BYTES = 1 << 22
-"""The maximum total size in bytes of the lists that are expanded for rules."""
+"""The maximum total size in bytes of the lists and tensors that are expanded for rules."""
 
 
 class ResolvedFields:
@@ -142,13 +145,18 @@ class ResolvedFields:
 
         A list has a short form if it is stored in a blob, or ends in `...`, such as
         `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `_MAX_LIST_BYTES` bytes,
-        or if it would raise the total size of all expanded lists above `_MAX_BYTES`.
+        or if it would raise the total size of all expanded lists above `_MAX_BYTES`. The data of
+        tensors in blobs is expanded like that of initializers; see `small_data`.
 
         `rich` are the attribute lists that `ast.visit.rich_lists` returns for the nodes.
         """
         lists: dict[int, tuple[ast.Attribute, ...]] = {}
         for attributes in rich:
-            if any(isinstance(item.value, _STORED) for item in attributes):
+            if any(
+                isinstance(item.value, _STORED)
+                or (isinstance(item.value, ast.Tensor) and isinstance(item.value.data, _BLOBS))
+                for item in attributes
+            ):
                 lists[id(attributes)] = tuple([self._expand_list(item) for item in attributes])
         if not lists:
             return nodes
@@ -168,14 +176,19 @@ class ResolvedFields:
         value = attribute.value
         if isinstance(value, ast.RepeatedList):
             size = 8 * value.count
-        elif isinstance(value, (ast.Blob, ast.TypedBlob)):
-            size = len(self._resources.get(value.digest, b"")) or _MAX_BYTES
+        elif isinstance(value, _BLOBS):
+            size = self._size(value)
+        elif isinstance(value, ast.Tensor) and isinstance(value.data, _BLOBS):
+            size = 0  # `_small` counts it
         else:
             return attribute
         cached = self._attributes.get(id(attribute))
         if cached is None:
             cached = attribute
-            if size <= min(_MAX_LIST_BYTES, self._left):
+            if isinstance(value, ast.Tensor) and isinstance(value.data, _BLOBS):
+                small = replace(value, data=self._small(value.type, value.data))
+                cached = replace(attribute, value=small)
+            elif size <= min(_MAX_LIST_BYTES, self._left):
                 self._left -= size
                 with suppress(LowerError, WireError):  # the encoder reports the error
                     data = self._lowering.attribute(replace(attribute, decorators=()))
@@ -184,6 +197,29 @@ class ResolvedFields:
             self._attributes[id(attribute)] = cached
             self._kept.append(attribute)
         return cached
+
+    def _size(self, blob: ast.Blob | ast.TypedBlob) -> int:
+        """Return the size of a blob in the text; `_MAX_BYTES` for other blobs."""
+        return len(self._resources.get(blob.digest, b"")) or _MAX_BYTES
+
+    def small_data(self, value: ast.ValueInfo) -> ast.ValueInfo:
+        """Copy an initializer, with its data if a blob of at most `_MAX_TENSOR_BYTES` stores it.
+
+        The total size of such data is limited as in `whole_lists`.
+        """
+        if not isinstance(value.type, ast.TensorType) or not isinstance(value.data, _BLOBS):
+            return value
+        data = self._small(value.type, value.data)
+        if data is value.data:
+            return value
+        return self._record(self.original(value), replace(value, data=data))
+
+    def _small(self, type: ast.TensorType, data: ast.Blob | ast.TypedBlob) -> ast.TensorData:
+        size = self._size(data)
+        if size > min(_MAX_TENSOR_BYTES, self._left):
+            return data
+        self._left -= size
+        return self.stored(type, data)
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
         """Copy a graph and apply its own `@set` and `@unset`, but not those of its parts."""
@@ -253,13 +289,14 @@ class ResolvedFields:
         except (LowerError, WireError):
             return tensor
 
-    def stored(self, type: ast.TensorType, data: ast.Blob | ast.TypedBlob) -> ast.TensorData:
-        """Return the data of a tensor that a blob in the text stores.
+    def stored(self, type: ast.TensorType, data: ast.TensorData) -> ast.TensorData:
+        """Return the data of a tensor; if a blob in the text stores it, read the blob.
 
-        Return the reference if the blob is stored in a file, or is missing or damaged.
+        A reference to a blob in a file, or to a missing or damaged blob, is returned unchanged.
         """
-        with suppress(LowerError):  # the encoder reports it
-            return self._lowering.tensor_data(type, data, -1)
+        if isinstance(data, _BLOBS):
+            with suppress(LowerError):  # the encoder reports it
+                return self._lowering.tensor_data(type, data, -1)
         return data
 
     def tensors(self, record: ast.Record) -> Iterator[ast.Tensor | ast.SparseTensor]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, Tensor, TypedData
+from onnxtext.ast.tensors_and_attributes import RawData, SparseTensor, TensorData, TypedData
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.model_items import sparse_tensors
@@ -30,7 +30,8 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                     help="name the initializer",
                 )
     for name, sparse, place in sparse_tensors(subject):
-        yield from _rank(name, sparse, place)
+        indices = subject.resolved.stored(sparse.indices.type, sparse.indices.data)
+        yield from _rank(name, sparse, indices, place)
 
 
 _RANK_HELP = (
@@ -39,7 +40,8 @@ _RANK_HELP = (
 )
 
 
-def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
+def _rank(name: str, sparse: SparseTensor, stored: TensorData, place: Place) -> Iterator[Finding]:
+    """Check the rank of a sparse tensor, then its indices; `stored` is the data of the indices."""
     values = sparse.values.type.integer_dims
     indices = sparse.indices.type.integer_dims
     subject = f"the sparse tensor {quote(name)}" if name else "this sparse tensor"
@@ -62,19 +64,19 @@ def _rank(name: str, sparse: SparseTensor, place: Place) -> Iterator[Finding]:
     if problem is not None:
         yield Finding("sparse-rank", f"{subject} {problem}", (place,), help=_RANK_HELP)
         return
-    numbers = _numbers(sparse.indices)
+    numbers = _numbers(stored)
     if numbers is None or len(numbers) != count_elements(indices) or not len(numbers):
         return
     yield from _indices(subject, sparse, numbers.reshape(indices), place)
 
 
-def _numbers(tensor: Tensor) -> NDArray[Any] | None:
+def _numbers(data: TensorData) -> NDArray[Any] | None:
     """Return the elements of an int64 tensor; None unless they are in `RawData` or `TypedData`."""
     import numpy as np
 
-    match tensor.data:
-        case RawData(data) | TypedData(data):
-            return np.frombuffer(data, "<i8")
+    match data:
+        case RawData(elements) | TypedData(elements):
+            return np.frombuffer(elements, "<i8")
     return None
 
 
