@@ -28,6 +28,8 @@ _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
 _INNER = frozenset(("{", "(", "=>"))
 """Tokens that cannot begin a statement."""
+_AFTER_CLOSER = ("=>", "{", "<")
+"""Marks that may follow a closing bracket on its line."""
 _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that a heuristic inspects."""
@@ -350,16 +352,16 @@ def own_line(
     """
     text, start = context.text, context.text.find("\n", end) + 1
     stop = line_end(text, start)
-    blank = not text[start:stop].strip()
-    listed = (
+    first = start + indentation(text, stop)
+    several = (
         opener is not None and not text[opener + 1 : line_end(text, opener)].split("#")[0].strip()
     )
-    if not start or not text[stop:].strip() or not (blank or listed):
+    if not start or not text[stop:].strip() or (first < stop and not several):
         return None
-    place = stop if blank else start + indentation(text, stop)
-    offset = max(place, context.region.start)
-    margin = " " * indentation(text, offset)
-    return Span(place, place), insert(offset, mark if offset == stop else f"{mark}\n{margin}")
+    offset = max(first, context.region.start)
+    after = "" if offset == stop else f"\n{' ' * indentation(text, offset)}"
+    after = " " if text.startswith(_AFTER_CLOSER, offset) else after
+    return Span(first, first), insert(offset, mark + after)
 
 
 def replace(token: Token, text: str) -> Edit:

@@ -17,11 +17,8 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
     ErrorContext,
-    begins_line,
-    indentation,
     innermost_bracket,
     insert,
-    line_end,
     own_line,
     removal,
     replace,
@@ -37,7 +34,6 @@ _MISSING = {
     **dict.fromkeys(_CLOSERS, "unclosed-bracket"),
     **dict.fromkeys(_OPENERS, "missing-bracket"),
 }
-_AFTER_CLOSER = {"=>", "{", "<"}
 _MARKS = {*_MISSING, "_ARROW", "COLON", "DOT"}
 _PUNCTUATION = frozenset("()[]{}<>,:=.;")
 _SEPARATORS = {":", ".", "|", "/", "&", "and", "comma"}
@@ -165,8 +161,6 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     text = f" {token}" if name in spaced else token
     if after and not after.isspace() and name in {*spaced, "COMMA"}:
         text += " "
-    if name in _CLOSERS and _begins_line_of_closer(context, name):
-        return insert(context.at, f"{token} ")
     if (place := _own_line(context, name)) is not None:
         return place[1]
     same_line = "\n" not in context.text[context.previous_end : context.at]
@@ -199,7 +193,6 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
     quoted_token = f"`{SAMPLES[name]}`"
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
     span = Span(context.previous_end, context.previous_end)
-    same_line = same_line or (name in _CLOSERS and _begins_line_of_closer(context, name))
     if same_line and context.token is not None:
         span = context.token.span
     elif context.token is None:
@@ -235,21 +228,6 @@ def _is_safe(context: ErrorContext, missing: str) -> bool:
     if missing != "COMMA" or (context.token in OPENING and "COLON" in context.expected()):
         return False
     return not among_outputs and is_certain_comma(context)
-
-
-def _begins_line_of_closer(context: ErrorContext, closer: str) -> bool:
-    """Whether the unexpected token belongs after the bracket that closes a list of several lines.
-
-    So does `=>` at the margin, after `g (` and lines of inputs.
-    """
-    text, token, opener = context.text, context.token, _opener(context, closer)
-    return (
-        opener is not None
-        and token in _AFTER_CLOSER
-        and begins_line(text, context.at)
-        and not text[opener.end : line_end(text, opener.end)].split("#")[0].strip()
-        and indentation(text, context.at) - indentation(text, opener.start) in {0, 1}
-    )
 
 
 def _opener(context: ErrorContext, closer: str) -> Span | None:
