@@ -28,8 +28,7 @@ _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
 _INNER = frozenset(("{", "(", "=>"))
 """Tokens that cannot begin a statement."""
-_AFTER_CLOSER = ("=>", "{", "<")
-"""Marks that may follow a closing bracket on its line."""
+_AFTER_CLOSER = ("=>", "{", "<")  # marks that may follow a closing bracket on its line
 _MAX_LINE_LENGTH = 2000
 _INSPECTED = 1000
 """Maximum number of characters of a line that a heuristic inspects."""
@@ -338,25 +337,19 @@ def indentation(text: str, offset: int) -> int:
 
 
 def own_line(
-    context: ErrorContext, opener: int | None, end: int, mark: str
+    context: ErrorContext, opener: Span | None, end: int, mark: str
 ) -> tuple[Span, Edit] | None:
-    """Return where to add a missing bracket on a line of its own, and the edit; None if nowhere.
+    """Return where to add a bracket after `end` on a line of its own, and the edit; or None.
 
-    It belongs there in a list or block of several lines, and in place of a blank line.
-
-    Args:
-        context: the context of the error.
-        opener: the offset of the opening bracket of the list or block; None for a missing `{`.
-        end: the end of the token before the missing bracket.
-        mark: the missing bracket.
+    It belongs there in a list or block of several lines, and in place of a blank line. `opener` is
+    the opening bracket of the list or block; None for a missing `{`.
     """
     text, start = context.text, context.text.find("\n", end) + 1
     stop = line_end(text, start)
     first = start + indentation(text, stop)
-    several = (
-        opener is not None and not text[opener + 1 : line_end(text, opener)].split("#")[0].strip()
-    )
-    if not start or not text[stop:].strip() or (first < stop and not several):
+    beside = "" if opener is None else text[opener.end : line_end(text, opener.end)].split("#")[0]
+    several = opener is not None and not beside.strip()
+    if not 0 < start <= context.at < len(text.rstrip()) or (first < stop and not several):
         return None
     offset = max(first, context.region.start)
     after = "" if offset == stop else f"\n{' ' * indentation(text, offset)}"

@@ -121,8 +121,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
         yield Change(1.3, removal(context.text, both), "", token, title, 2)
     for name in names:
         if name in _MARKS:
-            # `{` for `<` and `|` for `,` may be typos. Other replacements only serve to continue
-            # parsing, unless the text then parses.
+            # A mark or `and` may be a typo. Other replacements only serve to continue parsing.
             edit, pair = replace(token, SAMPLES[name]), {SAMPLES[name], token}
             typo = pair <= OPENING or pair <= CLOSING or (name == "COMMA" and token in _SEPARATORS)
             typo = typo or (token[0] in _PUNCTUATION and context.is_certain([edit]))
@@ -170,13 +169,11 @@ def _addition(context: ErrorContext, name: str) -> Edit:
 
 
 def _own_line(context: ErrorContext, name: str) -> tuple[Span, Edit] | None:
-    """Return `own_line` of a missing terminal `name`; None if it is no bracket at a line's end."""
+    """Return `own_line` of a missing terminal `name`; None if it is no bracket."""
     opener = _opener(context, name) if name in _CLOSERS else None
-    same_line = "\n" not in context.text[context.previous_end : context.at]
-    if same_line or context.token is None or (opener is None and name != "LBRACE"):
+    if opener is None and name != "LBRACE":
         return None
-    start = None if opener is None else opener.start
-    return own_line(context, start, context.previous_end, SAMPLES[name])
+    return own_line(context, opener, context.previous_end, SAMPLES[name])
 
 
 def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import itemgetter
 
-from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.diagnostics import Diagnostic, Edit, Fix
 from onnxtext.diagnostics.model import apply_edits, safe_fixes
 from onnxtext.source import Source, Span, line_start
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.recovery.error_diagnostics import diagnosis_report
 
 Parse = Callable[[Source], Sequence[Diagnostic]]
 """Parses a text and returns the diagnostics of its errors."""
@@ -86,19 +88,10 @@ def _line_and_message(item: Diagnostic) -> tuple[int, str]:
 def _swapped(source: Source, start: int, lines: list[str]) -> Diagnostic:
     """Return the diagnostic of two lines in the wrong order; `start` is the offset of the first."""
     middle, end = start + len(lines[0]), start + len("\n".join(lines))
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    return Diagnostic(
-        "syntax-error",
-        "this line and the next line are in the wrong order",
-        source=source,
-        labels=(Label(Span(start + indent, start + len(lines[0].rstrip()))),),
-        help="swap the lines",
-        fix=Fix(
-            "swap the lines",
-            (Edit(Span(start, middle), lines[1]), Edit(Span(middle + 1, end), lines[0])),
-            "unsafe",
-        ),
-    )
+    edits = (Edit(Span(start, middle), lines[1]), Edit(Span(middle + 1, end), lines[0]))
+    span = Span(middle - len(lines[0].lstrip()), start + len(lines[0].rstrip()))
+    message, title = "this line and the next line are in the wrong order", "swap the lines"
+    return diagnosis_report(source, Diagnosis("syntax-error", message, span, edits, title))
 
 
 def with_verified_fixes(
@@ -143,7 +136,11 @@ def _doubtful_fixes(
     wrong_lines = {fixed.position(start).line for start in starts}
     if not wrong_lines or len(diagnostics) == 1:
         return fixes if wrong_lines else ()
-    lines = _lines_of_edits(fixed, edits)
+    position = fixed.position
+    lines = {
+        edit: range(position(start).line, position(start + len(edit.text)).line + 1)
+        for edit, start in _with_starts(edits)
+    }
     return [fix for fix in fixes if any(not wrong_lines.isdisjoint(lines[e]) for e in fix.edits)]
 
 
@@ -167,29 +164,21 @@ def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     listings = [e for e in errors if e.labels and e.message.startswith("expected ")]
     later = [e.labels[0].span.start for e in listings if e.labels[0].span.start >= whole.start]
     starts += [line_start(fixed, offset) for offset in later]
-    shift = 0
-    for edit in edits:
-        start = edit.span.start + shift
-        shift += len(edit.text) - (edit.span.end - edit.span.start)
-        match = _BLANKS.match(fixed, edit.span.end + shift)
+    for edit, start in _with_starts(edits):
+        match = _BLANKS.match(fixed, start + len(edit.text))
         end = len(fixed) if match is None else match.end()
-        if edit is edits[0]:
-            start = line_start(fixed, start)
-        if any(start <= offset <= end for offset in starts):
+        first = line_start(fixed, start) if edit is edits[0] else start
+        if any(first <= offset <= end for offset in starts):
             return True
     return False
 
 
-def _lines_of_edits(fixed: Source, edits: Sequence[Edit]) -> dict[Edit, range]:
-    """Return the lines of the fixed text that each edit, in text order, changes."""
-    lines: dict[Edit, range] = {}
+def _with_starts(edits: Sequence[Edit]) -> Iterator[tuple[Edit, int]]:
+    """Yield each of some edits, in text order, and the offset of its text after all edits."""
     shift = 0
     for edit in edits:
-        start = edit.span.start + shift
-        end = start + len(edit.text)
-        lines[edit] = range(fixed.position(start).line, fixed.position(end).line + 1)
+        yield edit, edit.span.start + shift
         shift += len(edit.text) - (edit.span.end - edit.span.start)
-    return lines
 
 
 def _with_unsafe_fix(item: Diagnostic) -> Diagnostic:

@@ -103,9 +103,10 @@ def _unfinished_attributes(
     last = context.lexer.tokens(text, opener, at)[-1] if last is None else last
     if text.find("\n", opener, last.at) >= 0:
         message = "expected `>` after the attributes"
-        place = own_line(context, opener, last.end, ">")
+        opened = Span(opener, opener + 1)
+        place = own_line(context, opened, last.end, ">")
         span, edit = place or (last.span, insert(at, f">\n{' ' * margin}"))
-        yield unclosed(message, span, edit, "add `>`", Span(opener, opener + 1))
+        yield unclosed(message, span, edit, "add `>`", opened)
     for closer in (" x = 0> ()\n", " x = 0>\n"):
         edits = (insert(at, closer),)
         unfinished = incomplete_statement("an attribute or `>`", last, last.span, edits)

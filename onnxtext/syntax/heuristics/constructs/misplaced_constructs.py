@@ -250,7 +250,8 @@ def file_name(context: ErrorContext) -> Iterator[Diagnosis]:
 def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a line of prose, such as `Here is the model:`."""
     match = _PROSE.match(context.text, context.line_start, context.line_end)
-    if match is None or (context.opened is not None and context.bracket != "{"):
+    bracket = context.innermost or context.bracket or "{"
+    if match is None or bracket != "{":
         return
     if context.name(context.lexer.token(context.text, match.start(1))) in _TYPES:
         return
