@@ -55,6 +55,10 @@ RESTORED = {
     "brackets that an editor added after a name": (
         node("  y = Op (x, a)"), ("(x", "(x{}"), (3, 12), "expected `)` or `,`, found `{`",
     ),
+    "a missing comma in a line of inputs": (
+        node("  y = Op (\n    x, a, b, x\n  )"), ("a, b", "a b"), (4, 10),
+        "expected `,` or `)`, found `b`",
+    ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),
         (3, 20), "`fast` needs quotes to be a string",
@@ -121,6 +125,7 @@ SAFE = {
     "the type of an output after its name",
     *(name for name in RESTORED if name.endswith("after a key")),
     "single quotes in a list",
+    "a missing comma in a line of inputs",
     "a missing bracket of a tensor in an attribute",
     "a missing bracket of an initializer",
     "a missing brace of an initializer",

@@ -106,7 +106,7 @@ COMMON_ERRORS = (
     graph_errors.incomplete_graph_header,
     other_languages.python_head, graph_errors.function_keyword, header_errors.text_before_header,
     graph_errors.missing_opener,
-    graph_errors.extra_brace, graph_errors.wrong_opening_brace,
+    graph_errors.extra_brace,
     # Constructs in the wrong place
     foreign_nodes.mlir_node, other_languages.other_comments,
     string_errors.lone_string, other_languages.foreign_words, graph_errors.marks_in_name,

@@ -94,9 +94,9 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     # After a version, as in `[21 x]`, only another import may follow.
     version = "header_item" in context.rules and context.done[-1:] and context.done[-1].isdigit()
     extra = version and context.name(context.token) not in {"INT", "STRING"}
-    no_comma = context.after_attributes or (cut_short and among_outputs) or extra
-    unlikely = {"COMMA"} if no_comma else set()
-    unlikely |= {"EQUAL"} if context.last in {None, *OPENING} else set()  # a node without outputs
+    unlikely = {"EQUAL"} if context.last in {None, *OPENING} else set[str]()  # has no outputs
+    if context.after_attributes or (cut_short and among_outputs) or extra:
+        unlikely |= {"COMMA"}
     names = [name for name in names if name not in unlikely]
     for name in names:
         if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
@@ -171,9 +171,8 @@ def _addition(context: ErrorContext, name: str) -> Edit:
 def _own_line(context: ErrorContext, name: str) -> tuple[Span, Edit] | None:
     """Return `own_line` of a missing terminal `name`; None if it is no bracket."""
     opener = _opener(context, name) if name in _CLOSERS else None
-    if opener is None and name != "LBRACE":
-        return None
-    return own_line(context, opener, context.previous_end, SAMPLES[name])
+    is_bracket = opener is not None or name == "LBRACE"
+    return own_line(context, opener, context.previous_end, SAMPLES[name]) if is_bracket else None
 
 
 def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:

@@ -136,9 +136,8 @@ def _doubtful_fixes(
     wrong_lines = {fixed.position(start).line for start in starts}
     if not wrong_lines or len(diagnostics) == 1:
         return fixes if wrong_lines else ()
-    position = fixed.position
     lines = {
-        edit: range(position(start).line, position(start + len(edit.text)).line + 1)
+        edit: range(fixed.position(start).line, fixed.position(start + len(edit.text)).line + 1)
         for edit, start in _with_starts(edits)
     }
     return [fix for fix in fixes if any(not wrong_lines.isdisjoint(lines[e]) for e in fix.edits)]

@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.recovery.error_diagnostics import diagnosis_report
 
 _MIN_LINES = 3
 """A mark at the start of each line is recognized only if at least this number of lines have it."""
@@ -80,9 +82,7 @@ def _diagnostic(
     edits: list[Edit],
     code: str = "foreign-word",
 ) -> Diagnostic:
-    fix = Fix(title, tuple(edits), "unsafe")
-    labels = (Label(span),)
-    return Diagnostic(code, message, source=source, labels=labels, help=title, fix=fix)
+    return diagnosis_report(source, Diagnosis(code, message, span, tuple(edits), title))
 
 
 def _line_numbers(source: Source, error_offsets: list[int]) -> Diagnostic | None:
@@ -230,7 +230,7 @@ def _prose(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     span = Span(start, len(text[:end].rstrip()))
     if len(models) > 1:
         help = "keep one of the models in fences, and remove everything else"
-        return Diagnostic(code, message, source=source, labels=(Label(span),), help=help)
+        return diagnosis_report(source, Diagnosis(code, message, span, help=help))
     removed = (Span(0, models[0].start), Span(models[0].end, len(text)))
     edits = [Edit(part, "") for part in removed if part.start < part.end]
     return _diagnostic(source, message, span, title, edits, code)

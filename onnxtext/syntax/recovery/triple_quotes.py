@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
-from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label
+from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source, Span, line_start
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.recovery.error_diagnostics import diagnosis_report
 
 _QUOTES = re.compile(
     r'''^[ \t]*#[^\n]*|(?P<first>^[ \t]*)?(?P<quotes>"""+)(?P<last>[ \t\r]*$)?''', re.MULTILINE
@@ -52,14 +54,12 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
     exact = next((item for item in diagnostics if item.labels[0].span.start == span.start), None)
     if exact is not None and not verb:
         return [*kept, exact]
-    message, help, fix = "this string is never closed", 'add `"""` on a line of its own', None
+    code, message = "unclosed-string", "this string is never closed"
+    result = Diagnosis(code, message, span, help='add `"""` on a line of its own')
     if verb:
         message = f'a string of several lines must {verb} with `"""`'
-        help = 'write `"""`'
-        fix = Fix(help, (Edit(span, '"""'),), "unsafe")
-    labels = (Label(span),)
-    exact = Diagnostic("unclosed-string", message, source=source, labels=labels, help=help, fix=fix)
-    return [*kept, exact]
+        result = rewritten(code, message, span, '"""')
+    return [*kept, diagnosis_report(source, result)]
 
 
 def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:

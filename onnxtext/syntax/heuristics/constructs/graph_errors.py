@@ -185,18 +185,6 @@ def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("unclosed-bracket", message, span, edits, help=help, replaces_errors=True)
 
 
-def wrong_opening_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `:`, `begin` or `do` in place of the `{` of a graph, as in `g (x) => (y):`."""
-    token = context.token
-    if token is None or token not in {":", "begin", "do"} or context.ahead:
-        return
-    if context.done[-1:] in ([")"], [">"]) and "LBRACE" in context.expected():
-        message = f"expected `{{`, found `{token}`"
-        edits = (Edit(Span(context.done[-1].end, token.end), " {"),)
-        if context.is_certain(edits):  # false for Python code, which has no `}`
-            yield Diagnosis("wrong-mark", message, token.span, edits, "write `{`", min_tokens=4)
-
-
 def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an extra `}` among nodes, or after a nested graph."""
     if context.opened is None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import inf
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import COMMENT, LINE_STRING, Span, line_start
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
@@ -26,7 +26,6 @@ from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
 _ROW_START = re.compile(r"-?\d")
-_BRACKET = re.compile(rf"{LINE_STRING}|{COMMENT}|[\[\]]")
 _THOUSANDS = re.compile(
     r"[ \t]*(-?[1-9][0-9]{0,2}(?=[0-9,]*,0)(?:,[0-9]{3})+(?:\.[0-9]+)?)"
     r"(?![\w.]|[ \t]*,[ \t]*[-0-9])"
@@ -76,7 +75,7 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _NUMBERS = frozenset(("INT", "FLOAT"))
 _ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "LSQB"))
-_LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"=]+")
+_LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"]+")
 
 
 def list_separators(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -159,7 +158,7 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
             if not opened:
                 return
     begins = begins_line(text, context.at) and text[context.previous_end - 1] != "["
-    closed = bool(opened) and _is_closed(text, opened[0])
+    closed = bool(opened) and _list_end(text, opened[0]) > opened[0]
     if opened and begins and not closed and not context.after_attributes:
         comma = "" if context.token in CLOSING else ","
         yield _unclosed_row(opened[0], insert(context.previous_end, "]" * len(opened) + comma))
@@ -208,16 +207,6 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     message, title = "unexpected `]`: more elements of the list follow", "remove `]`"
     result = Diagnosis("syntax-error", message, span, edits, title, min_tokens=4)
     yield replace_fields(result, replaces_errors=True)
-
-
-def _is_closed(text: str, start: int) -> bool:
-    """Whether the square bracket at an offset is closed."""
-    depth = 0
-    for match in _BRACKET.finditer(text, start, start + _FARTHEST):
-        depth += (match[0] == "[") - (match[0] == "]")
-        if not depth:
-            return True
-    return False
 
 
 def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
