@@ -309,13 +309,13 @@ def test_ctrl_c_is_quiet_from_the_start() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_do_not_interrupt_imports(tmp_path: Path, number: signal.Signals) -> None:
     done = tmp_path / "done"
-    (tmp_path / "orjson.py").write_text(f"""
+    (tmp_path / "difflib.py").write_text(f"""
 import os, sys, time
 sys.path.remove({str(tmp_path)!r})
-del sys.modules["orjson"]
+del sys.modules["difflib"]
 os.kill(os.getpid(), {int(number)})
 time.sleep(0.1)
-import orjson
+import difflib
 open({str(done)!r}, "w").close()
 """)
     result = run_command(
