@@ -59,6 +59,18 @@ RESTORED = {
         node("  y = Op (\n    x, a, b, x\n  )"), ("a, b", "a b"), (4, 10),
         "expected `,` or `)`, found `b`",
     ),
+    "a bracket missing at the end of a line before a blank line": (
+        node("  x = Op (x, a)\n\n  y = Op (x)"), ("a)", "a"), (3, 15),
+        "expected `)` or `,`, found `y`",
+    ),
+    "a bracket missing in the blank line after a list of several lines": (
+        node("  x = Op (x,\n    a\n  )\n  y = Op (x)"), ("  )\n", "\n"), (5, 1),
+        "expected `)` or `,`, found `y`",
+    ),
+    "a bracket missing on a line of its own, before a line that is indented less": (
+        node("  y = If (x) <\n    a = h () => (x) {\n      x = Abs (x)\n    }\n  >"),
+        ("    }\n", ""), (6, 3), "expected `}` or a node, found `>`",
+    ),
     "a list of words in an attribute": (
         node('  y = Op <modes = ["fast", "exact"]> (x)'), ('"fast", "exact"', "fast, exact"),
         (3, 20), "`fast` needs quotes to be a string",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -341,20 +342,25 @@ def own_line(
 ) -> tuple[Span, Edit] | None:
     """Return where to add a bracket after `end` on a line of its own, and the edit; or None.
 
-    It belongs there in a list or block of several lines, and in place of a blank line. `opener` is
-    the opening bracket of the list or block; None for a missing `{`.
+    It belongs there if the opening bracket ends a line, or if a list of several lines is followed
+    by a blank line. A missing `{` belongs in place of a blank line. `opener` is the opening bracket
+    of the list or block; None for a missing `{`.
     """
     text, start = context.text, context.text.find("\n", end) + 1
     stop = line_end(text, start)
     first = start + indentation(text, stop)
     beside = "" if opener is None else text[opener.end : line_end(text, opener.end)].split("#")[0]
     several = opener is not None and not beside.strip()
-    if not 0 < start <= context.at < len(text.rstrip()) or (first < stop and not several):
+    if first == stop:
+        several = several or opener is None or text.find("\n", opener.end, end) >= 0
+    if not several or not 0 < start <= context.at or context.token is None:
         return None
     offset = max(first, context.region.start)
-    after = "" if offset == stop else f"\n{' ' * indentation(text, offset)}"
+    margin = indentation(text, offset)
+    after = "" if offset == stop else f"\n{' ' * margin}"
     after = " " if text.startswith(_AFTER_CLOSER, offset) else after
-    return Span(first, first), insert(offset, mark + after)
+    before = " " * (indentation(text, end if opener is None else opener.start) - margin)
+    return Span(first, first), insert(offset, before + mark + after)
 
 
 def replace(token: Token, text: str) -> Edit:
