@@ -214,13 +214,13 @@ def type_place(text: str, span: Span) -> Span:
 
     If its dimensions have decorators, return the span of the element type.
     """
-    depth = 0
-    for token in load_lexer().tokens(text, span.start, span.start + _MAX_VALUE_LENGTH):
-        if not depth and token[0].isalpha():
-            match = _TENSOR_TYPE.match(text, token.at)
-            return span if match is None else Span(*match.span())
+    lexer, depth = load_lexer(), 0
+    token = lexer.token(text, span.start)
+    while token is not None and (depth or not token[0].isalpha()):
         depth += token.endswith("(") - (token == ")")  # `@doc(` is one token
-    return span
+        token = lexer.token(text, token.end)
+    match = None if token is None else _TENSOR_TYPE.match(text, token.at)
+    return span if match is None else Span(*match.span())
 
 
 _TENSOR_TYPE = re.compile(r"\w+(\s*\[[^][\"#]*\])?")
