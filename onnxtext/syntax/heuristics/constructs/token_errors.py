@@ -345,7 +345,8 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
         (Edit(Span(start, before.end()), ""), Edit(Span(after.start(), end), ""))
         for before, after in pairwise(markers)
     ]
-    everything = (Edit(Span(start, end + context.text.startswith("\n", end)), ""),)
+    newline = next((mark for mark in ("\n", "\r\n") if context.text.startswith(mark, end)), "")
+    everything = (Edit(Span(start, end + len(newline)), ""),)
     complete = markers[0][0][0] == "<" and markers[-1][0][0] == ">"
     span, message, help = Span(*markers[0].span()), "an unresolved merge conflict", CONFLICT_HELP
     title = "remove this line" if len(markers) == 1 else ""
