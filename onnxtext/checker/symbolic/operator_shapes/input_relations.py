@@ -295,7 +295,7 @@ def _require_pool(call: OperatorCall, pool: str, longest: int) -> None:
         return
     bounds, ends = [*starts, size], (*starts[1:], size)
     if bounds != sorted(bounds) or bounds[0] < 0:
-        needed = f"it must not decrease, or exceed {size}, the length of `{pool}`"
+        needed = f"its entries must be from 0 to {size}, the length of `{pool}`, and not decrease"
         call.reject(f"`ngram_counts` is {list(starts)}, but {needed}")
         return
     if starts[:1] != (0,):
