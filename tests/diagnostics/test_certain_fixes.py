@@ -53,6 +53,9 @@ UNSAFE = {
     "a pasted part of a declaration": (
         value("float[2] v,\nfloat[2] not\n  float[2] w,"), "float[2] not,",
     ),
+    "a dimension that may be written twice, after a decorator": (
+        value('float[@denotation("d") ? ?] w,'), 'float[@denotation("d") ?, ?] w,',
+    ),
     "a word for an equals sign": (
         node('  u = Op <modeequals"a"> (t)'), '  u = Op <modeequals = "a"> (t)',
     ),

@@ -88,7 +88,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
     if context.name(item[0]) in _TYPES:
         return False
     if not (_is_plain(context, last) and _is_plain(context, token)):
-        return True
+        return token != last  # in `[@denotation("d") ? ?]`, the `?` may be written twice
     return blank != "" and _are_known(context, last, token)
 
 
