@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from onnxtext.diagnostics import Edit, Label
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
@@ -232,11 +232,21 @@ def _opener(context: ErrorContext, closer: str) -> Span | None:
     if index is not None:
         token = context.done[index]
         return token.span if context.name(token) == _CLOSERS[closer] else None
-    opened = context.opened
+    opened, text, done = context.opened, context.text, context.done
+    if opened is not None and sum((t in CLOSING) - (t in OPENING) for t in done) == 1:
+        # The statement is the last item of a list, and `done` closes the list.
+        start = line_start(text, max(0, opened.start - _BEFORE_LIST))
+        tokens = context.lexer.tokens(text, start, opened.start)
+        index = innermost_bracket(tokens)
+        opened = None if index is None else tokens[index].span
     # Ignore speculatively inserted brackets.
-    if opened is not None and context.text[slice(*opened)] == SAMPLES[_CLOSERS[closer]]:
+    if opened is not None and text[slice(*opened)] == SAMPLES[_CLOSERS[closer]]:
         return opened
     return None
+
+
+_BEFORE_LIST = 1_000
+"""Number of characters before a list in which to search for the bracket around it."""
 
 
 def ranked_words(context: ErrorContext) -> list[str]:
