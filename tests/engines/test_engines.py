@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import warnings
@@ -393,6 +394,20 @@ def test_memory_may_not_suffice_for_the_report(
         engines.run_model(engines.load_model(SMALL), {"x": np.ones(2, np.float32)})
 
 
+def test_a_long_message_may_end_with_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = f"error in the node {'block/' * 100}Expand: Failed to allocate memory"
+    report = json.dumps({"type": "RuntimeException", "message": said})
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        Path(command[4], "error.json").write_text(report)
+        return subprocess.CompletedProcess(command, 1, b"", b"")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(onnxtext.OnnxTextError, match="exceeds the memory limit") as caught:
+        engines.run_model(engines.load_model(SMALL), {"x": np.ones(2, np.float32)})
+    assert caught.value.diagnostics[0].code == "run-limit"
+
+
 def test_deeply_nested_functions_are_refused_with_a_help() -> None:
     calls = [f"y = l.f{index} (x)" for index in range(600)]
     text = SMALL.replace("[21]", '[21, "l": 1]').replace("y = Neg (x)", calls[0])
@@ -400,8 +415,9 @@ def test_deeply_nested_functions_are_refused_with_a_help() -> None:
         text += f'<domain: "l", opset_import: [21, "l": 1]>\nf{index} (x) => (y) {{ {call} }}\n'
     with pytest.raises(onnxtext.OnnxTextError, match="RecursionError") as caught:
         engines.run_model(engines.load_model(text), {"x": np.ones(2, np.float32)})
-    help = "the functions are nested too deeply for onnx: inline them with `onnx.inliner`"
-    assert caught.value.diagnostics[0].help == help
+    help = caught.value.diagnostics[0].help
+    assert help is not None
+    assert "if `onnx.inliner` can inline them" in help  # onnx 1.23 cannot inline these
 
 
 @pytest.mark.thorough
