@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import os
 import subprocess
 import sys
 from ctypes import create_string_buffer
@@ -254,6 +255,25 @@ print(json.dumps(imported))
         [sys.executable, "-c", script, binary.hex()], capture_output=True, check=True, text=True
     )
     assert json.loads(done.stdout) == ["google.protobuf"]
+
+
+def test_threads_get_the_same_message_classes() -> None:
+    """Protobuf's implementation in Python creates classes twice if two threads do so at once."""
+    script = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from google.protobuf import descriptor_pool, reflection
+from onnxtext.proto.descriptors import message_classes
+sys.setswitchinterval(1e-6)
+start = threading.Barrier(2)
+with ThreadPoolExecutor(2) as pool:
+    modules = list(pool.map(lambda _: (start.wait(), message_classes())[1], range(2)))
+import onnx
+for name in onnx.onnx_ml_pb2.DESCRIPTOR.message_types_by_name:
+    assert all(getattr(module, name) is getattr(onnx, name) for module in modules)
+"""
+    env = {**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}
+    subprocess.run([sys.executable, "-c", script], check=True, env=env)
 
 
 @pytest.mark.parametrize("message_type", TEXTS, ids=lambda kind: kind.__name__)

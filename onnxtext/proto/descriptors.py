@@ -140,12 +140,17 @@ def message_classes() -> Any:
     """Return `onnx_ml_pb2`, onnx's module of message classes, without importing the onnx package.
 
     The package imports numpy and the operator schemas, which takes 100 ms. The classes are those
-    that a later `import onnx` uses, because protobuf creates one class for each descriptor.
+    that a later `import onnx` uses, because protobuf creates one class for each descriptor. In
+    several threads, only its implementation in C (upb) does this, so the one in Python imports the
+    package.
 
     Raises:
         ModuleNotFoundError: onnx is not installed.
     """
-    if "onnx" not in sys.modules and (package := find_spec("onnx")) is not None:
+    from google.protobuf.internal import api_implementation
+
+    is_safe = api_implementation.Type() == "upb" and "onnx" not in sys.modules
+    if is_safe and (package := find_spec("onnx")) is not None:
         locations = package.submodule_search_locations
         spec = PathFinder.find_spec("onnx.onnx_ml_pb2", locations)
         if spec is not None and spec.loader is not None:
