@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,11 +21,10 @@ from onnxtext.cli.command_errors import (
     terminal_error,
 )
 from onnxtext.cli.left_behind_data import warn_of_left_behind
-from onnxtext.cli.named_files import ConversionJob, plan_jobs
+from onnxtext.cli.named_files import ConversionJob, plan_jobs, warn_of_other_suffix
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import read_file, write_stdout
-from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.io.files import holds_pieces, is_same, mapped, replace_file
 from onnxtext.io.path_safety import unsafe_reason
 from onnxtext.terminal import is_terminal
@@ -116,11 +114,7 @@ def _convert(conversion: Conversion, force: bool, job: ConversionJob, progress: 
             _check_weights(job, result, job.target.with_name(result.external.name))
         _write(job.target, result, force, job.makes_directory, progress)
         warn_of_left_behind(result.left_behind)
-        if job.target.suffix.lower() in conversion.suffixes:
-            forms = ["a text", "a binary model"]
-            form, other = forms if conversion.binary == "in" else forms[::-1]
-            message = f"{job.target} is {form}, but has the suffix of {other}"
-            warnings.warn(message, OnnxTextWarning, stacklevel=2)
+        warn_of_other_suffix(job.target, is_binary=conversion.binary == "out")
 
 
 def _check_output(conversion: Conversion, job: ConversionJob) -> None:

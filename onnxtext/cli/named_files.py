@@ -16,6 +16,7 @@ from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.io.files import is_stream
 from onnxtext.io.path_safety import walk_files
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 STDIN = "<stdin>"
 _DASH = "-"
@@ -50,6 +51,15 @@ class InputFile:
 def output_path(output: str | None) -> Path | None:
     """Return the file that the option `-o` names; None for standard output (`-`, or no option)."""
     return None if output in (None, _DASH) else Path(str(output))
+
+
+def warn_of_other_suffix(path: Path, *, is_binary: bool) -> None:
+    """Warn if a binary model was written to a name of texts, or a text to one of binary models."""
+    if path.suffix.lower() in (TEXT_SUFFIXES if is_binary else (BINARY_SUFFIX,)):
+        forms = ["a text", "a binary model"]
+        other, form = forms if is_binary else forms[::-1]
+        message = f"{path} is {form}, but has the suffix of {other}"
+        warnings.warn(message, OnnxTextWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,19 @@ def test_binary_models_are_merged(files: Path) -> None:
     assert (files / "out.onnx").read_bytes() == binary(MERGED)
 
 
+def test_a_target_with_the_suffix_of_the_other_form_gets_a_warning(files: Path) -> None:
+    texts, models = (
+        [f"{name}.{suffix}" for name in ("base", "ours", "theirs")]
+        for suffix in ("onnxtxt", "onnx")
+    )
+    said = "warning: out.onnx is a text, but has the suffix of a binary model\n"
+    assert merge(files, *texts, "-o", "out.onnx") == (0, b"", said)
+    said = "warning: out.onnxtxt is a binary model, but has the suffix of a text\n"
+    assert merge(files, *models, "-o", "out.onnxtxt") == (0, b"", said)
+    for versions in (texts, models):
+        assert merge(files, *versions, "-f", "-o", "out") == (0, b"", "")
+
+
 def test_conflicts_are_findings(files: Path) -> None:
     versions = ("base.onnxtxt", "ours.onnxtxt", "other.onnxtxt", "-o", "out.onnxtxt")
     status, out, err = merge(files, *versions, "-L", "HEAD", "-L", "old")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.left_behind_data import warn_if_left_behind
-from onnxtext.cli.named_files import InputFile, output_path
+from onnxtext.cli.named_files import InputFile, output_path, warn_of_other_suffix
 from onnxtext.cli.options import MODEL, Integer, reporting_options
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file, write_output
@@ -106,6 +106,8 @@ def command(
             merged = result.content if result.is_binary else str(result)
             sources = tuple([InputFile.of(version).directory for version in (base, ours, theirs)])
             warn_if_left_behind(merged, sources, target)
+            if target is not None:
+                warn_of_other_suffix(target, is_binary=result.is_binary)
         _report(result, name, reporter)
         _note_missing_weights(result, (base, ours, theirs), name, reporter)
 
