@@ -32,7 +32,7 @@ def warn_if_left_behind(
 ) -> None:
     """Warn if external data is beside a model that was read, but not beside the one to write.
 
-    With `weights`, also warn of the stores, safetensors files and data files of a text.
+    With `weights`, also warn of the stores, blobs, safetensors files and data files of a text.
     """
     warn_of_left_behind(find_left_behind(content, sources, target, weights=weights))
 
@@ -56,7 +56,7 @@ def find_left_behind(
         content: the model to write: its text, its bytes (perhaps mapped), or its syntax tree.
         sources: the directories of the models that were read.
         target: the file to write; None for standard output, which has no directory.
-        weights: whether to look for the stores, safetensors files and data files of a text, too.
+        weights: whether to look for the stores, blobs, safetensors and data files of a text, too.
     """
     if target is None or is_stream(target):
         return []
@@ -81,6 +81,8 @@ def find_left_behind(
                 for name, path in locations(model, source).items()
                 if name not in named and exists(path) and not exists(Path(there, name))
             ]
+            # Of a store that is missing as a whole, do not name the blobs.
+            names = [name for name in names if os.path.dirname(name) not in names]  # noqa: PTH120
             if names:
                 found.append(_left_behind(what, code, names, source, target))
                 named.update(names)

@@ -165,3 +165,21 @@ def test_an_edited_text_that_leaves_its_weights_behind_gets_a_warning(
     assert run(*command, "-o", "out/new.onnx", cwd=directory).err == ""  # it has the weights
     shutil.copytree(directory / name.partition("/")[0], directory / "out" / name.partition("/")[0])
     assert run(*command, "-f", "-o", "out/new", cwd=directory).err == ""
+
+
+def test_a_store_may_lack_a_blob_of_an_edited_text(directory: Path) -> None:
+    digest = hashlib.sha256(bytes(256)).hexdigest()
+    for place in (directory, directory / "out"):
+        (place / "m.weights").mkdir()
+    (directory / "m.weights" / digest).write_bytes(bytes(256))
+    text = TEXT.replace('external("data/w.bin", 0, 256)', f'blob"{digest[:32]}"')
+    text += 'resources { store: "m.weights" }\n'
+    (directory / "m.onnxtxt").write_text(text)
+    command = ("edit", "m.onnxtxt", "rename", "x", "input", "-f", "-o", "out/new")
+    assert run(*command, cwd=directory).err == (
+        "warning[weights-missing]: out/new refers to weights that are not in its directory: "
+        f"`m.weights/{digest}`\n"
+        "  = help: copy the data from the directory `.`, or write the model there\n"
+    )
+    (directory / "out" / "m.weights" / digest).write_bytes(bytes(256))
+    assert run(*command, cwd=directory).err == ""
