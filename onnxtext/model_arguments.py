@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnxtext.io.files import read_input
-from onnxtext.io.text_or_binary import decode_text, has_binary_content, is_binary
+from onnxtext.io.text_or_binary import MODEL_SUFFIXES, decode_text, has_binary_content, is_binary
 from onnxtext.wire.writer import LENGTH, delimited, tag
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def as_tuple(items: Item | Iterable[Item], *, paths: bool = False) -> tuple[Item
     return result
 
 
-_FILE_NAME = re.compile(r"[^\n{}<>()]*\.(?:onnx|onnxtxt|onnxtext)")
+_FILE_NAME = re.compile(rf"[^\n{{}}<>()]*(?:{'|'.join(map(re.escape, MODEL_SUFFIXES))})")
 """Matches file names. It cannot match a valid text, which has one of the excluded characters."""
 
 

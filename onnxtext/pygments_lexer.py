@@ -14,6 +14,7 @@ from pygments.lexer import Lexer
 from pygments.token import _TokenType, string_to_tokentype
 
 from onnxtext.highlight import classify
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES
 
 Piece = tuple[int, _TokenType, str]
 
@@ -23,7 +24,7 @@ class OnnxTextLexer(Lexer):
 
     name = "ONNX text"
     aliases: ClassVar[list[str]] = ["onnxtxt", "onnxtext"]
-    filenames: ClassVar[list[str]] = ["*.onnxtxt"]
+    filenames: ClassVar[list[str]] = [f"*{suffix}" for suffix in TEXT_SUFFIXES]
     mimetypes: ClassVar[list[str]] = ["text/x-onnxtxt"]
     url = "https://onnx.ai"
 

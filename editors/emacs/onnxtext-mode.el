@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; Syntax highlighting, comments and indentation for .onnxtxt files; the language server via eglot
-;; (built into Emacs 29; a package before) or lsp-mode.
+;; Syntax highlighting, comments and indentation for .onnxtxt and .onnxtext files; the language server
+;; via eglot (built into Emacs 29; a package before) or lsp-mode.
 ;;
 ;;   (load "/path/to/onnxtext-mode.el")
 ;;
@@ -89,7 +89,7 @@
   (setq-local font-lock-defaults '(onnxtext-font-lock-keywords)))
 
 ;;;###autoload
-(add-to-list 'auto-mode-alist '("\\.onnxtxt\\'" . onnxtext-mode))
+(add-to-list 'auto-mode-alist '("\\.onnx\\(?:txt\\|text\\)\\'" . onnxtext-mode))
 
 (defvar eglot-server-programs)
 (defvar lsp-language-id-configuration)

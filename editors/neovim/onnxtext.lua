@@ -7,7 +7,7 @@
 
 local group = vim.api.nvim_create_augroup('onnxtext', {})
 
-vim.api.nvim_create_autocmd({ 'BufRead', 'BufNewFile' }, { group = group, pattern = '*.onnxtxt', command = 'setfiletype onnxtxt' })
+vim.api.nvim_create_autocmd({ 'BufRead', 'BufNewFile' }, { group = group, pattern = { '*.onnxtxt', '*.onnxtext' }, command = 'setfiletype onnxtxt' })
 
 vim.api.nvim_create_autocmd('FileType', {
   group = group,

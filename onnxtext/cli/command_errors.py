@@ -12,7 +12,7 @@ from typing import Literal
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.files import check_mapped, is_same
 from onnxtext.io.os_errors import name_of, reason_of
-from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.io.text_or_binary import MODEL_SUFFIXES
 
 
 class CommandError(Exception):
@@ -112,11 +112,10 @@ def check_no_model_lost(inputs: Iterable[Path | None], output: Path | None, writ
             for a link, the suffix of its target counts, too.
     """
     check_not_overwritten(inputs, output, writer)
-    suffixes = (BINARY_SUFFIX, *TEXT_SUFFIXES)
     if output is None or not os.path.isfile(output):  # noqa: PTH113 - `is_file` raises OSError
         return
     for path in (output, Path(os.path.realpath(output))):
-        if path.suffix.lower() in suffixes:
+        if path.suffix.lower() in MODEL_SUFFIXES:
             message = f"{writer} would overwrite {path}, which has the suffix of a model"
             raise CommandError("output-exists", message, help="name another output")
 

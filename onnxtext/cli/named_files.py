@@ -141,7 +141,8 @@ def files_below(
     with reporter.reporting(directory), read_errors(Path(directory)):
         paths = sorted(walk_files(Path(directory), has_suffix, is_wanted, warn_skipped))
         if not paths:
-            reporter.summary(f"there is no {' or '.join(suffixes)} file below {directory}")
+            listed = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+            reporter.summary(f"there is no {listed} file below {directory}")
         return [InputFile(str(path), path) for path in paths]
     return []
 

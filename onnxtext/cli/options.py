@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from onnxtext.cli.report import COLORS, FORMATS, Reporter
-from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, MODEL_SUFFIXES, TEXT_SUFFIXES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -59,7 +59,7 @@ class Integer(click.IntRange):
 
 TEXT = FileName(*TEXT_SUFFIXES)
 BINARY = FileName(BINARY_SUFFIX)
-MODEL = FileName(*TEXT_SUFFIXES, BINARY_SUFFIX)
+MODEL = FileName(*MODEL_SUFFIXES)
 
 stat_option = click.option(
     "--stat", "form", flag_value="stat", help="Show only counts of differences and operators."

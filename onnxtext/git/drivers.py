@@ -19,7 +19,7 @@ from onnxtext.git.filter_comment import NOTE, has_note, without_note
 from onnxtext.git.left_out_weights import leave_out
 from onnxtext.git.repository import git_attribute, read_config
 from onnxtext.io.files import has_content, read_input, write_atomically
-from onnxtext.io.text_or_binary import has_binary_content
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES, has_binary_content
 
 DRIVER_FAILED = 129
 """The exit status of a driver that fails. Git would interpret 1 to 128 as conflicts."""
@@ -99,7 +99,7 @@ def _wants_note(versions: Sequence[bytes]) -> bool:
 
 @contextlib.contextmanager
 def with_matching_suffix(path: Path) -> Iterator[Path]:
-    """Yield a file whose suffix matches its content: `.onnx` or `.onnxtxt`.
+    """Yield a file whose suffix matches its content: `.onnx`, `.onnxtxt` or `.onnxtext`.
 
     If the suffix of `path` does not match its content, yield a temporary copy with another suffix:
     git stores texts in files named `.onnx`.
@@ -111,11 +111,11 @@ def with_matching_suffix(path: Path) -> Iterator[Path]:
         OSError: the file cannot be read.
     """
     data = _EMPTY_MODEL if str(path) in (os.devnull, "/dev/null") else read_input(path)
-    suffix = ".onnx" if has_binary_content(data) else ".onnxtxt"
-    if path.suffix.lower() == (suffix if data else ".onnx"):
+    suffixes = (BINARY_SUFFIX,) if has_binary_content(data) else TEXT_SUFFIXES
+    if path.suffix.lower() in (suffixes if data else (BINARY_SUFFIX,)):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="onnxtext-") as directory:
-        copy = Path(directory, f"model{suffix}")
+        copy = Path(directory, f"model{suffixes[0]}")
         copy.write_bytes(data)
         yield copy

@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 from onnxtext.git.drivers import with_matching_suffix
 from onnxtext.git.repository import run_git, split_output
-from onnxtext.git.verification import SUFFIXES, read_objects
+from onnxtext.git.verification import read_objects
+from onnxtext.io.text_or_binary import MODEL_SUFFIXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class ChangedModel:
 def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
     """Return the models that differ between two commits, including renamed models.
 
-    Models are files with a suffix in `SUFFIXES`.
+    Models are files with a suffix in `MODEL_SUFFIXES`.
 
     Raises:
         OnnxTextError: git fails, for example because a commit does not exist.
@@ -62,7 +63,7 @@ def find_changes(top: Path, old: str, new: str) -> list[ChangedModel]:
             after,
         )
         paths = (change.old_path, change.new_path)
-        if any(path is not None and path.lower().endswith(SUFFIXES) for path in paths):
+        if any(path is not None and path.lower().endswith(MODEL_SUFFIXES) for path in paths):
             result.append(change)
     return result
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from onnxtext.git.repository import git_error
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES
 
 Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -44,8 +45,7 @@ ATTRIBUTES: dict[Mode, tuple[str, ...]] = {
     # eol=lf: multi-line strings must be equal on every system. Blobs are binary even if their bytes
     # look like text.
     "source": (
-        "*.onnxtxt text eol=lf diff=onnxtxt merge=onnxtext",
-        "*.onnxtext text eol=lf diff=onnxtxt merge=onnxtext",
+        *[f"*{suffix} text eol=lf diff=onnxtxt merge=onnxtext" for suffix in TEXT_SUFFIXES],
         "**/*.weights/** binary",
     ),
 }

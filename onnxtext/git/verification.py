@@ -27,9 +27,13 @@ from onnxtext.git.repository import (
     split_output,
     top_level,
 )
-from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, has_binary_content
+from onnxtext.io.text_or_binary import (
+    MODEL_SUFFIXES,
+    TEXT_SUFFIXES,
+    decode_text,
+    has_binary_content,
+)
 
-SUFFIXES = (".onnx", *TEXT_SUFFIXES)
 _STORED_AS_BINARY = "it is stored as a binary: `git add --renormalize` would change it"
 
 
@@ -67,7 +71,7 @@ class VerifyResult:
 
 
 def tracked_models(top: Path) -> list[TrackedFile]:
-    """Return the files in the index with a suffix in `SUFFIXES` or with onnxtext's filter."""
+    """Return the files in the index with a suffix in `MODEL_SUFFIXES` or with onnxtext's filter."""
     listed = run_git("-C", str(top), "ls-files", "--stage", "-z")
     entries: dict[str, str] = {}
     for entry in split_output(listed):
@@ -83,7 +87,7 @@ def tracked_models(top: Path) -> list[TrackedFile]:
         TrackedFile(path, name, filters[path] == "onnxtext" and not is_source(path))
         for path, name in entries.items()
     ]
-    return [file for file in models if file.filtered or file.path.lower().endswith(SUFFIXES)]
+    return [file for file in models if file.filtered or file.path.lower().endswith(MODEL_SUFFIXES)]
 
 
 def verify(top: Path) -> Iterator[VerifyResult]:

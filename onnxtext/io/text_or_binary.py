@@ -10,7 +10,10 @@ from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError
 from onnxtext.source import Source, Span
 
 TEXT_SUFFIXES = (".onnxtxt", ".onnxtext")
+"""The suffixes of texts; commands that name a text use the first."""
+
 BINARY_SUFFIX = ".onnx"
+MODEL_SUFFIXES = (*TEXT_SUFFIXES, BINARY_SUFFIX)
 
 HEAD = 4096
 """Number of bytes at the beginning of a file that are inspected to determine its type."""

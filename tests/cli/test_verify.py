@@ -27,6 +27,7 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "b.ONNX").write_bytes(binary(OTHER_TEXT))
     (tmp_path / "sub" / "c.onnxtxt").write_text(TEXT.replace("\n", ""))
+    (tmp_path / "sub" / "d.onnxtext").write_text(TEXT)
     (tmp_path / "sub" / "notes.txt").write_text("no model")
     return tmp_path
 
@@ -44,6 +45,7 @@ def test_verify_prints_one_line_per_file(files: Path) -> None:
         ["ok a.onnx", "L1 L3"],
         ["ok sub/b.ONNX", "L1 L3"],
         ["ok sub/c.onnxtxt", "L1 L3"],
+        ["ok sub/d.onnxtext", "L1 L3"],
     ]
     assert lines[0].split("  ")[2] == f"{len(binary())} B"
     assert lines[0].endswith(" ms")
@@ -55,7 +57,7 @@ def test_json_has_one_object_per_file(files: Path) -> None:
     assert result.status == 1
     bad, *others = objects(result.out)
     assert [entry["file"] for entry in others] == [
-        *("a.onnx", "bad.onnx", "sub/b.ONNX", "sub/c.onnxtxt")
+        *("a.onnx", "bad.onnx", "sub/b.ONNX", "sub/c.onnxtxt", "sub/d.onnxtext")
     ]
     assert {**others[0], "seconds": 0} == {
         "file": "a.onnx",
@@ -92,7 +94,7 @@ def test_missing_input_is_status_2() -> None:
 
 def test_a_directory_without_models_is_no_error(tmp_path: Path) -> None:
     empty = run("verify", tmp_path)
-    message = f"there is no .onnx or .onnxtxt file below {tmp_path}\n"
+    message = f"there is no .onnxtxt, .onnxtext or .onnx file below {tmp_path}\n"
     assert (empty.status, empty.out, empty.err) == (0, b"", message)
     listed = run("verify", "--output-format", "json", tmp_path)
     assert (listed.status, listed.out, listed.err) == (0, b"[]\n", "[]\n")

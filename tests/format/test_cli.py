@@ -69,11 +69,12 @@ def test_fmt_reads_and_writes_streams(ugly: Path) -> None:
 def test_fmt_formats_directories(ugly: Path) -> None:
     root = ugly.parent
     (root / "sub" / "generated").mkdir(parents=True)
-    for name in ("sub/a.onnxtxt", "sub/generated/b.onnxtxt", "sub/other.txt"):
+    for name in ("sub/a.onnxtxt", "sub/a.onnxtext", "sub/generated/b.onnxtxt", "sub/other.txt"):
         (root / name).write_bytes(UGLY.encode())
     done = run("fmt", "--exclude", "*/generated", "--exclude", "ugly*", root)
     assert (done.status, done.err) == (0, "")
-    assert (root / "sub/a.onnxtxt").read_text() == PRETTY
+    for formatted in ("sub/a.onnxtxt", "sub/a.onnxtext"):
+        assert (root / formatted).read_text() == PRETTY
     for left in ("sub/generated/b.onnxtxt", "sub/other.txt"):
         assert (root / left).read_bytes() == UGLY.encode()
     assert ugly.read_bytes().startswith(b"\xef\xbb\xbf")
@@ -81,7 +82,10 @@ def test_fmt_formats_directories(ugly: Path) -> None:
 
 def test_fmt_of_a_directory_without_texts_says_so(tmp_path: Path) -> None:
     done = run("fmt", tmp_path)
-    assert (done.status, done.err) == (0, f"there is no .onnxtxt file below {tmp_path}\n")
+    assert (done.status, done.err) == (
+        0,
+        f"there is no .onnxtxt or .onnxtext file below {tmp_path}\n",
+    )
 
 
 def test_errors_leave_the_file_unchanged(ugly: Path) -> None:

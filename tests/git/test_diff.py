@@ -10,6 +10,7 @@ import onnx.numpy_helper as nh
 import pytest
 from onnx import helper as oh
 
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES
 from tests.git.repository import TEXT, Repository, binary, edited
 
 pytestmark = pytest.mark.thorough
@@ -148,3 +149,12 @@ def test_an_empty_binary_model_stays_binary(tmp_path: Path) -> None:
         (path := tmp_path / f"m{suffix}").write_bytes(b"")
         with with_matching_suffix(path) as found:
             assert found.suffix == suffix
+
+
+def test_texts_are_read_beside_their_weights(tmp_path: Path) -> None:
+    from onnxtext.git.drivers import with_matching_suffix
+
+    for suffix in TEXT_SUFFIXES:
+        (path := tmp_path / f"m{suffix}").write_text(TEXT)
+        with with_matching_suffix(path) as found:
+            assert found == path

@@ -55,12 +55,13 @@ async function onDisk(uri: vscode.Uri | undefined): Promise<vscode.Uri> {
 
 async function convertFile(server: Server, uri: vscode.Uri | undefined, direction: 'to-binary' | 'from-binary'): Promise<void> {
   const source = await onDisk(uri);
-  const [from, to] = direction === 'to-binary' ? ['.onnxtxt', '.onnx'] : ['.onnx', '.onnxtxt'];
-  if (source.path.endsWith(to) && !source.path.endsWith(from)) {
-    throw new Error(`${path.posix.basename(source.path)} is a ${direction === 'to-binary' ? 'binary model' : 'text'} already.`);
+  const isText = /\.onnx(txt|text)$/.test(source.path);
+  const isBinary = source.path.endsWith('.onnx');
+  if (direction === 'to-binary' ? isBinary : isText) {
+    throw new Error(`${path.posix.basename(source.path)} is a ${isText ? 'text' : 'binary model'} already.`);
   }
-  const stem = source.path.endsWith(from) ? source.path.slice(0, -from.length) : source.path;
-  const target = source.with({ path: stem + to });
+  const stem = isText || isBinary ? source.path.replace(/\.[^.]*$/, '') : source.path;
+  const target = source.with({ path: stem + (direction === 'to-binary' ? '.onnx' : '.onnxtxt') });
   const name = path.posix.basename(target.path);
   const force = await exists(target);
   if (force) {

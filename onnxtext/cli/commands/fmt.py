@@ -15,11 +15,8 @@ from onnxtext.cli.options import TEXT, reporting_options
 from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file, write_stdout
-from onnxtext.io.text_or_binary import decode_text
+from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text
 from onnxtext.source import Source
-
-SUFFIX = ".onnxtxt"
-"""The suffix of files to format in directories."""
 
 EXPLANATION = """\b
 Examples:
@@ -63,10 +60,10 @@ def command(
 ) -> int:
     """Format texts in the canonical layout.
 
-    FILE is a text in UTF-8 or a directory; below a directory, every .onnxtxt file is formatted. A
-    directory without such files is not an error: a message says that there are none. If FILE is -,
-    standard input is formatted to standard output. Files are replaced atomically. The model stays
-    the same, and every comment is kept. A text with errors is not changed.
+    FILE is a text in UTF-8 or a directory; below a directory, every .onnxtxt and .onnxtext file is
+    formatted. A directory without such files is not an error: a message says that there are none.
+    If FILE is -, standard input is formatted to standard output. Files are replaced atomically. The
+    model stays the same, and every comment is kept. A text with errors is not changed.
     """
     if stdout and (check or diff):
         raise click.UsageError("--stdout cannot be combined with --check or --diff.")
@@ -97,7 +94,7 @@ def _inputs(
         if name == "-" or not is_directory(name):
             yield InputFile.of(name)
         else:
-            yield from files_below(name, (SUFFIX,), reporter, is_wanted)
+            yield from files_below(name, TEXT_SUFFIXES, reporter, is_wanted)
 
 
 def _format(file: InputFile, reporter: Reporter, *, check: bool, diff: bool, stdout: bool) -> bool:

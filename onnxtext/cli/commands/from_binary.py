@@ -24,6 +24,7 @@ from onnxtext.cli.options import (
 )
 from onnxtext.cli.report import DiagnosticWarning, Reporter
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +101,11 @@ def conversion(
 
 def _from_binary(convert: Callable[[bytes, ConversionJob], Output]) -> Conversion:
     return Conversion(
-        convert, suffixes=(".onnx",), suffix=".onnxtxt", binary="in", inverse="to-binary"
+        convert,
+        suffixes=(BINARY_SUFFIX,),
+        suffix=TEXT_SUFFIXES[0],
+        binary="in",
+        inverse="to-binary",
     )
 
 

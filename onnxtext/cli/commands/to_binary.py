@@ -21,7 +21,7 @@ from onnxtext.cli.options import (
 from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.io.text_or_binary import decode_text
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES, decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def conversion(
 
     return Conversion(
         convert,
-        suffixes=(".onnxtxt", ".onnxtext"),
-        suffix=".onnx",
+        suffixes=TEXT_SUFFIXES,
+        suffix=BINARY_SUFFIX,
         binary="out",
         inverse="from-binary",
     )

@@ -18,13 +18,11 @@ from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.results import Results
 from onnxtext.cli.streams import read_file
+from onnxtext.io.text_or_binary import MODEL_SUFFIXES
 from onnxtext.plurals import size_text
 
 if TYPE_CHECKING:
     from onnxtext.verifier import Verdict
-
-SUFFIXES = (".onnx", ".onnxtxt")
-"""In a directory, the files with these suffixes are verified."""
 
 EXPLANATION = """\b
 Laws (docs/laws.md describes these and three more):
@@ -34,7 +32,7 @@ Laws (docs/laws.md describes these and three more):
 \b
 Examples:
   onnxtext verify model.onnx
-  onnxtext verify models/                   every .onnx and .onnxtxt below it
+  onnxtext verify models/                   every model and text below it
   onnxtext verify --output-format json models/ >verified.json
 
 \b
@@ -51,10 +49,10 @@ With several files, every file is tried, and the highest status is used."""
 def command(files: tuple[str, ...], reporter: Reporter) -> int:
     """Verify on your own files that conversions are lossless.
 
-    FILE is a binary model, a text (.onnxtxt, .onnxtext) or a directory; below a directory, every
-    .onnx and .onnxtxt file is verified. A directory without these files is not an error: a message
-    says that there are none. Nothing is written. The result is shown on standard output, one line
-    per file; --output-format json gives a list of objects with the keys file, kind, size, seconds,
+    FILE is a binary model (.onnx), a text (.onnxtxt, .onnxtext) or a directory; below a directory,
+    every such file is verified. A directory without these files is not an error: a message says
+    that there are none. Nothing is written. The result is shown on standard output, one line per
+    file; --output-format json gives a list of objects with the keys file, kind, size, seconds,
     laws, ok and differences.
     """
     inputs = list(_inputs(files, reporter))
@@ -78,7 +76,7 @@ def _inputs(names: tuple[str, ...], reporter: Reporter) -> Iterator[InputFile]:
         if not is_directory(name):
             yield InputFile(name, Path(name))
         else:
-            yield from files_below(name, SUFFIXES, reporter)
+            yield from files_below(name, MODEL_SUFFIXES, reporter)
 
 
 def _verify(file: InputFile, results: Results) -> None:

@@ -70,7 +70,7 @@ async function askForVersion(document: vscode.TextDocument): Promise<string | un
       return name ? `git:${name}` : undefined;
     }
     case file: {
-      const [found] = await vscode.window.showOpenDialog({ title: 'Compare with', filters: { 'ONNX models': ['onnx', 'onnxtxt'] } }) ?? [];
+      const [found] = await vscode.window.showOpenDialog({ title: 'Compare with', filters: { 'ONNX models': ['onnxtxt', 'onnxtext', 'onnx'] } }) ?? [];
       return found?.with({ scheme: 'file' }).toString();
     }
     case none:

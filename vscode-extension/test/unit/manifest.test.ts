@@ -49,7 +49,7 @@ test('every menu has commands that there are; every file that is named exists', 
 
 test('models have an icon in the explorer, as text and as binary', () => {
   const { languages } = manifest.contributes;
-  assert.deepEqual(languages.flatMap(({ extensions }) => extensions).sort(), ['.onnx', '.onnxtxt']);
+  assert.deepEqual(languages.flatMap(({ extensions }) => extensions).sort(), ['.onnx', '.onnxtext', '.onnxtxt']);
   for (const { icon } of languages) for (const file of [icon.light, icon.dark]) assert.match(read(file), /<svg/);
 });
 

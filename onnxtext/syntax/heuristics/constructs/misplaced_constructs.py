@@ -9,6 +9,7 @@ from dataclasses import replace as replace_fields
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
+from onnxtext.io.text_or_binary import MODEL_SUFFIXES
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
@@ -234,7 +235,8 @@ def graph_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 _ONLY_A_FILE_NAME = re.compile(
-    r"""(?:[A-Za-z]:)?[^\s{}<>()"#=:,]{1,4096}\.(?:onnx|onnxtxt|onnxtext)\s*"""
+    r"""(?:[A-Za-z]:)?[^\s{}<>()"#=:,]{1,4096}"""
+    rf"(?:{'|'.join(map(re.escape, MODEL_SUFFIXES))})\s*"
 )
 
 
