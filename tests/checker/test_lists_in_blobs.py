@@ -170,3 +170,22 @@ def test_tensors_are_read_up_to_a_limit() -> None:
     fields = ResolvedFields(model.resources)
     whole = [fields.small_data(value).data for value in model.graph.values]
     assert [isinstance(data, RawData) for data in whole] == [True, True, False]
+
+
+@pytest.mark.parametrize("place", ["initializer", "Constant"])
+def test_weights_do_not_use_up_the_limit_for_shapes(place: str) -> None:
+    """Models have thousands of biases, which are as small as shapes, but no rule reads them."""
+    bias = np.arange(1024, dtype=np.float32) / 7
+    tensors = [numpy_helper.from_array(bias + n, f"b{n}") for n in range(1_100)]
+    tensors.append(numpy_helper.from_array(np.arange(40), "w"))
+    nodes = [helper.make_node("Gather", ["x", "w"], ["y"])]
+    if place == "Constant":
+        nodes[:0] = [helper.make_node("Constant", [], [item.name], value=item) for item in tensors]
+    x, y = [
+        helper.make_tensor_value_info(name, 1, [size, 5]) for name, size in (("x", 4), ("y", 40))
+    ]
+    graph = helper.make_graph(nodes, "g", [x], [y], [] if place == "Constant" else tensors)
+    opsets = [helper.make_opsetid("", 21)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    written = onnxtext.from_binary(model.SerializeToString())
+    assert "shape-mismatch" in {code for code, _ in findings(written)}

@@ -23,6 +23,7 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
+from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.reader import WireError, read_fields
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ _MAX_LIST_BYTES = 1 << 16
 """The maximum size in bytes of an expanded list: rules read shapes and axes, which are smaller."""
 _MAX_TENSOR_BYTES = 1 << 14
 """The maximum size in bytes of a blob that is read for a tensor: shapes are read, weights not."""
+_MAX_FLOATS_BYTES = 1 << 7
+"""The same for floats, of which rules read only a few, such as scales."""
 _MAX_BYTES = 1 << 22
 """The maximum total size in bytes of the lists and tensors that are expanded for rules."""
 
@@ -186,13 +189,14 @@ class ResolvedFields:
         if cached is None:
             cached = attribute
             if isinstance(value, ast.Tensor) and isinstance(value.data, _BLOBS):
-                small = replace(value, data=self._small(value.type, value.data))
-                cached = replace(attribute, value=small)
+                data = self._small(value.type, value.data)
+                if data is not value.data:
+                    cached = replace(attribute, value=replace(value, data=data))
             elif size <= min(_MAX_LIST_BYTES, self._left):
                 self._left -= size
                 with suppress(LowerError, WireError):  # the encoder reports the error
-                    data = self._lowering.attribute(replace(attribute, decorators=()))
-                    lifted = self._lifter.attribute(memoryview(data), 0)
+                    encoded = self._lowering.attribute(replace(attribute, decorators=()))
+                    lifted = self._lifter.attribute(memoryview(encoded), 0)
                     cached = replace(attribute, value=lifted.value)
             self._attributes[id(attribute)] = cached
             self._kept.append(attribute)
@@ -203,7 +207,7 @@ class ResolvedFields:
         return len(self._resources.get(blob.digest, b"")) or _MAX_BYTES
 
     def small_data(self, value: ast.ValueInfo) -> ast.ValueInfo:
-        """Copy an initializer, with its data if a blob of at most `_MAX_TENSOR_BYTES` stores it.
+        """Copy an initializer, with its data if a small blob stores it.
 
         The total size of such data is limited as in `whole_lists`.
         """
@@ -215,8 +219,9 @@ class ResolvedFields:
         return self._record(self.original(value), replace(value, data=data))
 
     def _small(self, type: ast.TensorType, data: ast.Blob | ast.TypedBlob) -> ast.TensorData:
-        size = self._size(data)
-        if size > min(_MAX_TENSOR_BYTES, self._left):
+        element, size = ELEMENTS.get(type.element), self._size(data)
+        is_float = element is not None and element.kind == "float"
+        if size > min(_MAX_FLOATS_BYTES if is_float else _MAX_TENSOR_BYTES, self._left):
             return data
         self._left -= size
         return self.stored(type, data)
