@@ -129,6 +129,14 @@ def read_attributes(path: Path) -> AttributesFile:
         raise OnnxTextError(Diagnostic("cannot-read", message)) from None
 
 
+def block_lines(path: Path) -> list[str]:
+    """Return the lines of onnxtext's block in a file; [] if it cannot be read or is damaged."""
+    try:
+        return read_attributes(path).lines()
+    except (DamagedBlock, OnnxTextError):
+        return []
+
+
 def write_attributes(path: Path, content: bytes | None) -> None:
     """Write an attributes file, and create its directory. If the content is None, remove the file.
 

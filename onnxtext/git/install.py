@@ -11,9 +11,21 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
-from onnxtext.diagnostics import OnnxTextError
-from onnxtext.git.gitattributes import DamagedBlock, read_attributes, write_attributes
+from onnxtext.git.attributes_files import (
+    absolute,
+    default_file,
+    display_path,
+    path_to_record,
+    resolve_recorded,
+)
+from onnxtext.git.gitattributes import (
+    DamagedBlock,
+    block_lines,
+    read_attributes,
+    write_attributes,
+)
 from onnxtext.git.modes import (
     ATTRIBUTES,
     KNOWN,
@@ -36,7 +48,6 @@ from onnxtext.git.repository import (
     read_config,
     remove_setting,
     run_git,
-    to_path,
     top_level,
     write_setting,
 )
@@ -81,9 +92,18 @@ def find_installed(scope: Scope) -> InstalledSettings:
     file = recorded.get(_FILE, [None])[-1]
     return InstalledSettings(
         modes=frozenset(mode for mode in MODES if mode in names),
-        file=_default_file(scope) if file is None else _resolve_attributes_path(scope, file),
+        file=default_file(scope) if file is None else resolve_recorded(scope, file),
         values=read_config(scope, SECTIONS),
     )
+
+
+def default_mode(scope: Scope) -> Mode:
+    """Return the mode to install if the user names none; it excludes no installed mode.
+
+    Raises:
+        OnnxTextError: as for `find_installed`.
+    """
+    return "filter" if "filter" in find_installed(scope).modes else "textconv"
 
 
 def install(
@@ -116,7 +136,7 @@ def install(
         structural = _is_structural(before)
     settings, lines = _requirements(modes, command_line(), structural=structural)
     _check_foreign(scope, mode, before, settings)
-    target = before.file if file is None else _absolute(file)
+    target = before.file if file is None else absolute(file)
     _check_inside(scope, target)
     edits = _attribute_edits(scope, before, target, lines)
     with undo_on_error(scope, f"{SECTIONS}|{_RECORDED}", edits):
@@ -149,14 +169,29 @@ def uninstall(scope: Scope, mode: Mode | None, *, file: Path | None = None) -> l
     command = _command_of(before) if modes else ""
     settings, lines = _requirements(modes, command, structural=_is_structural(before))
     edits = _attribute_edits(scope, before, before.file, lines)
-    if file is not None and _absolute(file) != before.file:
-        edits |= _attribute_edits(scope, before, _absolute(file), [])
+    if file is not None and absolute(file) != before.file:
+        edits |= _attribute_edits(scope, before, absolute(file), [])
     with undo_on_error(scope, f"{SECTIONS}|{_RECORDED}", edits):
         changes = _write_settings(scope, before, settings) if before.modes else []
         changes += _record_installation(scope, modes, before.file)
         changes += _write_attributes(edits)
         _clear_cache()
-    return changes
+    return changes + ([] if modes else _left_lines(scope))
+
+
+def _left_lines(scope: Scope) -> list[str]:
+    """Return a line if `.gitattributes` still has onnxtext's block after `uninstall`.
+
+    Such a block was committed in another clone, or belongs to another working tree of this one:
+    only the user knows whether others need it.
+    """
+    top = top_level() if scope == "local" else None
+    path = None if top is None else absolute(top / ".gitattributes")
+    if path is None or not block_lines(path):
+        return []
+    shown = display_path(path)
+    remedy = f"`onnxtext git uninstall --attributes {quote(shown)}` removes them"
+    return [f"left {shown}, which has lines of onnxtext: {remedy}"]
 
 
 def _requirements(
@@ -227,13 +262,13 @@ def _check_inside(scope: Scope, file: Path) -> None:
     Files in `.git`, and the file of the scope `global`, are not checked.
     """
     top = top_level() if scope == "local" else None
-    if top is None or not file.is_relative_to(_absolute(top)):
+    if top is None or not file.is_relative_to(absolute(top)):
         return
-    if file.relative_to(_absolute(top)).parts[:1] == (".git",):
+    if file.relative_to(absolute(top)).parts[:1] == (".git",):
         return
     if leads_out(file, Path(top)):
         real = os.path.realpath(file)
-        raise git_error(f"{_display_path(file)} is a link to outside of the working tree: {real}")
+        raise git_error(f"{display_path(file)} is a link to outside of the working tree: {real}")
 
 
 # ---- Writing ------------------------------------------------------------------------------------
@@ -258,7 +293,7 @@ def _write_settings(scope: Scope, before: InstalledSettings, settings: dict[str,
 
 def _record_installation(scope: Scope, modes: frozenset[Mode], file: Path) -> list[str]:
     """Record the installed modes and the attributes file; return the changes."""
-    path = None if not modes or file == _default_file(scope) else _path_to_record(scope, file)
+    path = None if not modes or file == default_file(scope) else path_to_record(scope, file)
     names = " ".join(mode for mode in MODES if mode in modes) or None
     return _write(scope, read_config(scope, _RECORDED), {_MODE: names, _FILE: path})
 
@@ -303,7 +338,7 @@ def _attribute_edits(
         OnnxTextError: an attributes file cannot be read, or onnxtext's block in it is damaged.
     """
     lines_of = {target: lines}
-    default = _default_file(scope)
+    default = default_file(scope)
     if scope == "local" and (target != default or _has_lines(top_level(), lines)):
         lines_of[default] = diff_and_merge_lines(lines)
     if before.modes:
@@ -324,17 +359,14 @@ def _has_lines(top: Path | None, lines: list[str]) -> bool:
     """Whether the `.gitattributes` of a working tree has all these lines in onnxtext's block."""
     if top is None or not lines:
         return False
-    try:
-        return set(lines) <= set(read_attributes(top / ".gitattributes").lines())
-    except (DamagedBlock, OnnxTextError):
-        return False
+    return set(lines) <= set(block_lines(top / ".gitattributes"))
 
 
 def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:
     changes = []
     for path, content in edits.items():
         write_attributes(path, content)
-        changes.append(f"{'removed' if content is None else 'wrote'} {_display_path(path)}")
+        changes.append(f"{'removed' if content is None else 'wrote'} {display_path(path)}")
     return changes
 
 
@@ -342,45 +374,3 @@ def _clear_cache() -> None:
     """Clear git's textconv cache: another version of onnxtext may print models differently."""
     if in_repository() and run_git("rev-parse", "--verify", "--quiet", _CACHE, fails=[1]):
         run_git("update-ref", "-d", _CACHE)
-
-
-# ---- Attributes files ---------------------------------------------------------------------------
-
-
-def _default_file(scope: Scope) -> Path:
-    """Return the default attributes file of a repository or user (gitattributes(5))."""
-    if scope == "local":
-        # All working trees of the repository share this file; it is never committed.
-        return _absolute(to_path(run_git("rev-parse", "--git-path", "info/attributes")))
-    file = run_git("config", "--global", "--type=path", "--get", "core.attributesFile", fails=[1])
-    if file:
-        return _absolute(to_path(file))
-    home = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(home, "git", "attributes")
-
-
-def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100  # keep symbolic links
-
-
-def _path_to_record(scope: Scope, file: Path) -> str:
-    """Return the path of the attributes file to record in the configuration.
-
-    The path of a file in the working tree is relative, because users may move the working tree.
-    """
-    top = top_level() if scope == "local" else None
-    if top is not None and file.is_relative_to(_absolute(top)):
-        return file.relative_to(_absolute(top)).as_posix()
-    return str(file)
-
-
-def _resolve_attributes_path(scope: Scope, recorded: str) -> Path:
-    """Return the attributes file for a path that `_path_to_record` has returned."""
-    top = top_level() if scope == "local" else None
-    return _absolute(Path(recorded) if top is None else top / recorded)
-
-
-def _display_path(path: Path) -> str:
-    """Return a path for display: relative if it is below the current directory."""
-    current = _absolute(Path())
-    return str(path.relative_to(current) if path.is_relative_to(current) else path)

@@ -90,6 +90,17 @@ def test_modes_replace_or_extend_each_other(repository: Repository) -> None:
     assert info(repository).read_bytes() == textconv[1]
 
 
+def test_install_without_a_mode_keeps_the_filter(repository: Repository) -> None:
+    repository.onnxtext("git", "install", "--mode", "filter")
+    before = snapshot(repository.path)
+    assert repository.onnxtext("git", "install").text.startswith("already installed\n")
+    assert snapshot(repository.path) == before
+    repository.onnxtext("git", "install", "--structural")
+    assert repository.git("config", "onnxtext.mode").text == "filter\n"
+    repository.onnxtext("git", "install", "--mode", "textconv")
+    assert repository.git("config", "onnxtext.mode").text == "textconv\n"
+
+
 def test_global_installation_applies_to_every_repository(
     tmp_path: Path, repository: Repository
 ) -> None:
@@ -142,10 +153,24 @@ def test_shared_attributes_are_written_and_moved(repository: Repository) -> None
 def test_shared_attributes_are_removed_only_on_request(filtered: Repository) -> None:
     filtered.commit("models", m=binary())
     clone = filtered.clone("clone")
-    assert "nothing is installed" in clone.onnxtext("git", "uninstall").text
+    left = "left .gitattributes, which has lines of onnxtext: `onnxtext git uninstall --attributes "
+    assert clone.onnxtext("git", "uninstall").text == f"{left}.gitattributes` removes them\n"
     assert clone.read(".gitattributes") == filtered.read(".gitattributes")
     clone.onnxtext("git", "uninstall", "--attributes", ".gitattributes")
     assert not (clone.path / ".gitattributes").exists()
+    assert clone.onnxtext("git", "uninstall").text == "nothing is installed\n"
+
+
+def test_uninstall_names_the_shared_attributes_of_another_worktree(filtered: Repository) -> None:
+    filtered.commit("models", m=binary())
+    filtered.git("worktree", "add", "-q", "-b", "side", "../side tree")
+    tree = Repository(filtered.path.parent / "side tree", filtered.home)
+    assert "left " not in filtered.onnxtext("git", "uninstall").text
+    (below := tree.path / "sub").mkdir()
+    for place in (tree.path, below):
+        said = Repository(place, filtered.home).onnxtext("git", "uninstall").text
+        assert said.startswith("left ")
+        assert ".gitattributes, which has lines of onnxtext: " in said
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,9 @@ def _attributes_option(help: str) -> Callable[[F], F]:
 @click.option(
     "--mode",
     type=_MODE,
-    default="textconv",
     help="textconv: binaries stay binaries, diffs show text. filter: git stores text, the working "
-    "tree has binaries. source: texts are the source. textconv and filter cannot be combined.",
+    "tree has binaries. source: texts are the source. textconv and filter cannot be combined. "
+    "Default: filter if it is installed, else textconv.",
 )
 @_attributes_option(
     "The attributes file to write; .gitattributes applies to every clone. Default: "
@@ -121,7 +121,7 @@ def _attributes_option(help: str) -> Callable[[F], F]:
 @reporting_options
 def install(
     scope: Scope | None,
-    mode: Mode,
+    mode: Mode | None,
     attributes: Path | None,
     structural: bool | None,
     reporter: Reporter,
@@ -131,10 +131,12 @@ def install(
     Modes that cannot be combined with this mode are removed; other modes, and settings that
     onnxtext did not make, are kept. `onnxtext git uninstall` removes what this command has written.
     """
+    from onnxtext.git.install import default_mode
     from onnxtext.git.install import install as set_up
     from onnxtext.git.verification import count_filtered
 
     with reporter.reporting("git"), _git_errors():
+        mode = mode or default_mode(scope or "local")
         changes = set_up(scope or "local", mode, file=attributes, structural=structural)
         _say(*changes or ["already installed"])
         if mode == "filter" and (count := count_filtered()):
