@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Edit nodes: find a node, set an attribute, insert nodes, remove a node."""
+"""Edit nodes: set an attribute, insert nodes, remove a node."""
 
 from __future__ import annotations
 
@@ -12,39 +12,11 @@ from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.visit import nested_graphs, walk_graphs
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.editing.errors import quoted_names, refused_edit_error, unknown_name_error
+from onnxtext.editing.find_nodes import find_node
 from onnxtext.editing.rename_values import graphs_to_search
 from onnxtext.show_model.paths_between_values import used_values
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment
-
-
-def find_node(model: Model, name: str, *, labels: bool = True) -> tuple[Graph | Function, Node]:
-    """Find a node by its label or an output; return its graph or function, and the node.
-
-    Args:
-        model: the syntax tree.
-        name: the node's label (`NodeProto.name`), or the name of one of its outputs. If only one
-            node has the label `name`, names of outputs are ignored.
-        labels: whether to search for labels, too; if False, `name` is an output.
-
-    Raises:
-        OnnxTextError: the name is unknown or ambiguous.
-    """
-    matches = [(scope, node) for scope in walk_graphs(model) for node in scope.nodes]
-    chosen = labeled = [pair for pair in matches if labels and pair[1].name == name]
-    if len(labeled) != 1:
-        chosen = [pair for pair in matches if name in pair[1].outputs] or labeled
-    if len(chosen) > 1:
-        raise refused_edit_error(
-            f"{len(chosen)} nodes have the name `{name}`",
-            "use another name: the label of the node, or one of its outputs",
-        )
-    if not chosen:
-        known = [node.name for _, node in matches if node.name]
-        raise unknown_name_error(
-            "node", name, [*known, *[o for _, node in matches for o in node.outputs if o]]
-        )
-    return chosen[0]
 
 
 def set_attribute(model: Model, node: str, text: str) -> None:

@@ -3,30 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from onnxtext.ast.map_names import Names, Scope, defined_names, map_names
 from onnxtext.ast.model import Model
 from onnxtext.ast.visit import walk_graphs
 from onnxtext.editing.errors import check_name, refused_edit_error, unknown_name_error
+from onnxtext.editing.find_nodes import find_node
 
 
 def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
     """Rename a value in the whole model, or the label of a node.
 
     If the main graph does not define the value, it is renamed in all nested graphs and functions
-    that define it. If no graph or function defines it, nodes with the label `old` get the new
+    that define it. If no graph or function defines it, the node with the label `old` gets the new
     label.
 
     Args:
         model: the syntax tree; changed in place.
         old: the old name.
         new: the new name.
-        label: whether to rename only the label of a node, even if a value has the same name.
+        label: whether to rename only the label of a node, even if a value has the same name; then
+            `old` may also be one of the node's outputs.
 
     Raises:
-        OnnxTextError: no value or label has the old name, the old name is empty, or the new name is
-            empty, in use, or cannot be encoded.
+        OnnxTextError: no value or node has the old name, several nodes have this label, the old
+            name is empty, or the new name is empty, in use, or cannot be encoded.
     """
     if not new:
         raise refused_edit_error("a name cannot be empty")
@@ -36,14 +38,17 @@ def rename(model: Model, old: str, new: str, *, label: bool = False) -> None:
         )
     check_name(new)
     if label:
-        _rename_label(model, old, new, "label", [])
+        _rename_label(model, old, new)
         return
     scopes = list(walk_graphs(model))
     owners = [model.graph] if old in defined_names(model.graph) else []
     owners = owners or [scope for scope in scopes if old in set(defined_names(scope))]  # type: ignore[misc]
     if not owners:
         values = [name for scope in scopes for name in defined_names(scope)]
-        _rename_label(model, old, new, "value or node", values)
+        labels = [node.name for scope in scopes for node in scope.nodes if node.name]
+        if old not in labels:
+            raise unknown_name_error("value or node", old, [*values, *labels])
+        _rename_label(model, old, new)
         return
     if old == new:
         return
@@ -79,24 +84,21 @@ def _contains(scope: Scope, owner: Scope) -> bool:
     return any(inner is owner for inner in walk_graphs(scope))
 
 
-def _rename_label(model: Model, old: str, new: str, kind: str, others: Sequence[str]) -> None:
-    """Give all nodes with the label `old` the label `new`.
-
-    If there are none, the error names the `kind` of name, such as `label`, and suggests labels and
-    `others`.
+def _rename_label(model: Model, old: str, new: str) -> None:
+    """Give the node `old`, which a label or an output names, the label `new`.
 
     Raises:
-        OnnxTextError: no node has the label `old`, or a node already has the label `new`.
+        OnnxTextError: no node or several nodes have this name, or a node already has the label
+            `new`.
     """
+    _, target = find_node(model, old, help=_ONE_LABEL)
     nodes = [node for scope in walk_graphs(model) for node in scope.nodes]
-    chosen = [node for node in nodes if node.name == old]
-    if not chosen:
-        labels = [node.name for node in nodes if node.name]
-        raise unknown_name_error(kind, old, [*others, *labels])
-    if old != new and any(node.name == new for node in nodes):
+    if any(node.name == new and node is not target for node in nodes):
         raise refused_edit_error(f"another node already has the label `{new}`")
-    for node in chosen:
-        node.name = new
+    target.name = new
+
+
+_ONE_LABEL = "name the node by one of its outputs, with `--label` (in Python: `label=True`)"
 
 
 def _rename_in_training(model: Model, owner: Scope, names: Names, old: str) -> None:

@@ -341,6 +341,12 @@ def test_a_label_of_several_nodes_is_not_unknown() -> None:
     text = changed(("[two]", "[one]"))
     with pytest.raises(OnnxTextError, match="2 nodes have the name `one`"):
         edited(editing.remove, text, node="one")
+    for label in (False, True):
+        with pytest.raises(OnnxTextError, match="2 nodes have the name `one`") as caught:
+            edited(editing.rename, text, old="one", new="three", label=label)
+        assert "by one of its outputs, with `--label`" in str(caught.value.diagnostics[0].help)
+    result = edited(editing.rename, text, old="b", new="three", label=True)
+    assert result == changed(("[two] b = Mul( a, w )", "[three] b = Mul (a, w)"))
 
 
 def test_insert_places_nodes_and_redirects_uses() -> None:
@@ -619,8 +625,9 @@ def test_rename_distinguishes_labels_and_values() -> None:
     text = TEXT.replace("[two]", "[b]")
     assert "[two] b = Mul (a, w)" in edited(editing.rename, text, old="b", new="two", label=True)
     assert "[b] two = Mul (a, w)" in edited(editing.rename, text, old="b", new="two")
-    with pytest.raises(OnnxTextError, match="there is no label `a`"):
-        edited(editing.rename, text, old="a", new="two", label=True)
+    assert "[two] a = Relu (x)" in edited(editing.rename, text, old="a", new="two", label=True)
+    with pytest.raises(OnnxTextError, match="there is no node `w`"):
+        edited(editing.rename, text, old="w", new="two", label=True)
 
 
 def test_comments_and_layout_inside_of_a_statement_stay() -> None:

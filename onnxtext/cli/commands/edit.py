@@ -125,9 +125,12 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
 @_verb("rename")
 @click.argument("old")
 @click.argument("new")
-@click.option("--label", is_flag=True, help="OLD is the label of a node, not a value.")
+@click.option("--label", is_flag=True, help="OLD names a node, by its label or an output.")
 def rename(old: str, new: str, label: bool) -> Edit:
-    """Rename the value OLD everywhere; if no value has this name, rename the node labeled OLD."""
+    """Rename the value OLD everywhere; if no value has this name, rename the node labeled OLD.
+
+    With --label, only the label of a node is changed.
+    """
     from onnxtext import editing
 
     return partial(editing.rename, old=old, new=new, label=label)
