@@ -379,8 +379,8 @@ def dump(
         raise TypeError(f"expected a model, not {type(proto).__name__}")
     if Path(path).suffix.lower() == BINARY_SUFFIX:
         raise ValueError(
-            f"{os.fspath(path)} has the suffix of binary models, which `onnx.save` writes; "
-            "`onnxtext.dump` writes texts: name a file .onnxtxt"
+            f"{os.fspath(path)} has the suffix of binary models, but `onnxtext.dump` writes texts: "
+            "use the suffix .onnxtxt, or write a binary model with `onnx.save`"
         )
     from onnxtext.binary_to_text import print_binary
 

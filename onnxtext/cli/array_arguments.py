@@ -61,7 +61,7 @@ def read_array(text: str) -> np.ndarray[Any, Any]:
             help="write `@x.npy`, `3` or `[1.5, 2]`",
         )
     if text == "@":
-        raise CommandError("no-input", "`@` names no file", help="write `@x.npy`")
+        raise CommandError("no-input", "a file name is missing after `@`", help="write `@x.npy`")
     path = Path(text[1:])
     with io_errors("read", path):
         try:

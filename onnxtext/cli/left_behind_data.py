@@ -32,7 +32,7 @@ def warn_if_left_behind(
 ) -> None:
     """Warn if external data is beside a model that was read, but not beside the one to write.
 
-    With `weights`, also warn of the stores, blobs, safetensors files and data files of a text.
+    With `weights`, also warn about the stores, blobs, safetensors files and data files of a text.
     """
     warn_of_left_behind(find_left_behind(content, sources, target, weights=weights))
 
@@ -50,7 +50,7 @@ def find_left_behind(
     *,
     weights: bool = False,
 ) -> list[Diagnostic]:
-    """Return a warning for each directory with external data that the model to write will lack.
+    """Return a warning for each directory whose external data the model to write will lack.
 
     Args:
         content: the model to write: its text, its bytes (perhaps mapped), or its syntax tree.
@@ -90,7 +90,7 @@ def find_left_behind(
 
 
 def _read(content: str | bytes | Model, weights: bool) -> Model | None:
-    """Return the syntax tree; None if the content is not valid or cannot have external data."""
+    """Return the syntax tree; None if the content is invalid or cannot refer to such data."""
     if not isinstance(content, str | bytes | mmap):
         return content
     try:

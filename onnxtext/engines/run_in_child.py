@@ -187,7 +187,7 @@ def run_model(
 
 
 _NO_MEMORY = ("MemoryError", "bad_alloc", "to allocate", *MEMORY_MESSAGES)
-"""Parts of the messages of engines, Python and the loader of libraries about a lack of memory."""
+"""Parts of messages about a lack of memory: of engines, Python and the dynamic loader."""
 
 
 def _advice(engine: str, failure: Mapping[str, str]) -> str | None:

@@ -252,7 +252,7 @@ def _reason(data: bytes, error: OnnxTextError) -> str:
 
 
 def failure_reason(error: Exception) -> str:
-    """Return why a program that git runs has failed, in one line: a bug, unless it is known."""
+    """Return one line for the user: why a program that git runs has failed."""
     if lacks_memory(error):
         return "there is not enough memory"
     if isinstance(error, CoreError):

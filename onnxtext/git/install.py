@@ -212,7 +212,7 @@ def _is_structural(before: InstalledSettings) -> bool:
 
 
 def _command_of(before: InstalledSettings) -> str:
-    """Return the command that runs `onnxtext` in the installed settings, or else this Python's."""
+    """Return the command for `onnxtext` in the installed settings; by default this Python's."""
     for name in KNOWN:
         for value in before.values.get(name, []):
             if is_command(name) and is_ours(value):
@@ -332,7 +332,8 @@ def _attribute_edits(
     So `.git/info/attributes` also gets the lines, but only with the attributes `diff` and `merge`:
     the filter must not convert the models of commits that lack the file.
 
-    The file `target` gets the lines; they are removed from another file that `before` names.
+    Add the lines to the file `target`; remove them from the file that `before` names, if it is
+    another.
 
     Raises:
         OnnxTextError: an attributes file cannot be read, or onnxtext's block in it is damaged.

@@ -106,7 +106,7 @@ def write_atomically(
     """
     with replace_file(path) as file:
         file.write(data)
-        if instead_of is not None:  # before the comparison, because it may take long
+        if instead_of is not None:  # fsync may take long, so it comes before the comparison
             file.flush()
             os.fsync(file.fileno())
         if instead_of is not None and path.is_file() and not has_content(path, instead_of):

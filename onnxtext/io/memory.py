@@ -52,7 +52,7 @@ def _free_large_block() -> None:
 
 
 MEMORY_MESSAGES = ("failed to map segment", "annot allocate memory")
-"""Parts of the messages of the loader of libraries about a lack of memory."""
+"""Parts of the dynamic loader's messages about a lack of memory."""
 
 
 def lacks_memory(error: BaseException | None) -> bool:

@@ -130,7 +130,7 @@ def find_cuts(pieces: Iterable[tuple[int, str, str]]) -> Iterator[Cut]:
 
 
 def _cut_of(run: list[tuple[int, str, str]]) -> Iterator[Cut]:
-    """Yield the part of a list or string to cut, given its tokens; yield nothing if it is short.
+    """Yield the part to cut of the list or string with the tokens `run`; nothing if it is short.
 
     Blanks and comments at both ends are not cut; those at the end are removed from `run`.
     """

@@ -224,7 +224,7 @@ def test_compare_lists_outputs_that_one_model_lacks(files: Path) -> None:
         (["--random", "--memory", "9" * 30], 2, "is not in the range"),
         (["--random", "--memory", "x"], 2, "'x' is not a valid integer."),
         (["--random", "--timeout", "x"], 2, "'x' is not a valid number."),
-        (["--input", "x=@"], 2, "`@` names no file"),
+        (["--input", "x=@"], 2, "a file name is missing after `@`"),
         (
             ["--random", "--dim", "M=3"],
             1,

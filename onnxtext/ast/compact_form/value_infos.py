@@ -3,7 +3,8 @@
 
 The entry of a node's output becomes the type before the output. An entry that repeats an
 initializer, input or output is removed. Other entries are printed in `<…>`. `@value_info(…)` gives
-the order, such as `initializers, values`; if it cannot, only entries at the end are converted.
+the order of the list, such as `initializers, values`. If the decorator cannot express the order,
+only entries at the end of the list are converted.
 """
 
 from __future__ import annotations

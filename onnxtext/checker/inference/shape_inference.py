@@ -68,7 +68,7 @@ _Inputs = list[Type | None]  # the types of a node's inputs; None if unknown or 
 class ShapeInference(ScopeWalk[ShapeEnvironment]):
     """Infers the types of all values, with shapes, in one walk over a model.
 
-    `visits` lacks the repeated visits of loop bodies, and those of shape rules.
+    `visits` has neither the repeated visits of loop bodies nor the visits of shape rules.
 
     Attributes:
         callers: maps `id(environment)` of each visited function body to the first call that used

@@ -60,7 +60,7 @@ class SymbolicEnvironment(ValueEnvironment[SymbolicShape]):
 
 
 _MAX_PASSES = 3
-"""How often to apply broadcasts of sizes that later nodes determine: each may determine more."""
+"""Maximum number of passes over the deferred broadcasts: each pass may determine more sizes."""
 
 
 class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):

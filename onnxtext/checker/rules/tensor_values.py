@@ -50,7 +50,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _stored(subject: CheckedModel, tensor: TensorUse, element: ElementType) -> TensorData:
-    """Return the data of a tensor; of a blob, if its elements can be invalid."""
+    """Return the data of a tensor; read a blob only if its elements can be invalid."""
     data = tensor.data
     match data:
         case Blob() if _limits_raw_data(element):

@@ -205,13 +205,13 @@ class OperatorCall:
         )
         return False
 
-    def require_vector(self, index: int, size: Extent, name: str, **strict: bool) -> None:
+    def require_vector(self, index: int, size: Extent, name: str, **options: bool) -> None:
         """Require an input to be a vector of `size` elements; messages call the size `name`.
 
-        `strict` are the options of `has_rank`.
+        `options` are passed to `has_rank`.
         """
         shape = self.shape(index)
-        if shape is not None and self.has_rank(index, 1, **strict):
+        if shape is not None and self.has_rank(index, 1, **options):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_last(self, index: int, size: Extent, name: str) -> None:

@@ -139,7 +139,7 @@ class NodeConversion:
         return value if isinstance(value, int) else default
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """Return `value(name)`, the value of an attribute; reject values except integer lists."""
+        """Return `value(name)`: a list of integers or None; reject the node for other values."""
         value = self.value(name)
         if value is None:
             return None

@@ -107,7 +107,7 @@ def carry_over(conversion: NodeConversion) -> None:
 
 
 def _allowed_values(conversion: NodeConversion, step: Step) -> None:
-    """Reject values of attributes that the new schema does not allow, and unknown ones."""
+    """Reject attribute values that are unknown, or that the new schema does not allow."""
     table = ONLY_OLDER if conversion.is_up else ONLY_NEWER
     for name, values in table.get(step, {}).items():
         attribute = conversion.attribute(name)
@@ -143,7 +143,7 @@ def _drop(conversion: NodeConversion, step: Step, name: str) -> None:
 
 
 def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Reject a node if the default of an omitted, removed attribute has another behavior."""
+    """Reject a node that omits a removed attribute, if the new version changes its behavior."""
     for name, removed_default in REMOVED.get(step, {}).items():
         if (
             removed_default is ANY
@@ -161,7 +161,7 @@ def _removed_defaults(conversion: NodeConversion, step: Step) -> None:
 
 
 def _added_defaults(conversion: NodeConversion, step: Step) -> None:
-    """Reject a node if the default of an omitted, new attribute has another behavior."""
+    """Reject a node that omits a new attribute, if the older version changes its behavior."""
     for name, earlier_default in MEANT_BEFORE.get(step, {}).items():
         omitted = conversion.attribute(name) is None and name not in conversion.dropped
         if (

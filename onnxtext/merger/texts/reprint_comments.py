@@ -80,8 +80,8 @@ def _comment_anchors(
     """Return each comment of a text with the key of its statement.
 
     The key of a comment on the line of a removed statement is None, and the key of a comment after
-    the last statement is `_END`. `keys` has the keys of the kept statements by offset. `offsets`
-    are the offsets of all statements, ascending; () if no statement was removed.
+    the last statement is `_END`. `keys` maps the offset of each kept statement to its key.
+    `offsets` are the offsets of all statements, ascending; () if no statement was removed.
     """
     kept = sorted(keys)
     offsets = offsets or kept

@@ -81,7 +81,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
         return token != item[0]
     single = len(item) == 1 and _is_plain(context, item[0])
     if context.name(token) in _TYPES or "\n" in blank:
-        # Above a line with another indentation, the item may be a pasted part of a line.
+        # If the next line has another indentation, the item may be a pasted part of a line.
         margins = [indentation(context.text, t.at) for t in (item[0], token)]
         pasted = begins_line(context.text, item[0].at) and margins[0] != margins[1]
         return not pasted and (not single or _are_known(context, last, token))

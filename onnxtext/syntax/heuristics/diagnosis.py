@@ -28,8 +28,9 @@ class Diagnosis:
             context; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.
         help: advice on the change to make; None if `title` is the advice.
-        safe: True if the fix may be applied without review; "evident" if only the error is certain,
-            not its fix. An error that is neither makes the fix of the error before it doubtful.
+        safe: True if the fix may be applied without review; "evident" if the error is certain, but
+            not its fix; False if neither is certain: then the fix of the error just before it is
+            doubtful, too.
         other_labels: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
         min_tokens: minimum number of tokens after the error that must parse with the edits.

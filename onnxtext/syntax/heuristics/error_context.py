@@ -339,7 +339,7 @@ def indentation(text: str, offset: int) -> int:
 def own_line(
     context: ErrorContext, opener: Span | None, end: int, mark: str
 ) -> tuple[Span, Edit] | None:
-    """Return where to add a bracket after `end` on a line of its own, and the edit; or None.
+    """Return (place to mark, edit) for a missing bracket that belongs on its own line; or None.
 
     It belongs there if the opening bracket ends a line, or if a list of several lines is followed
     by a blank line. A missing `{` belongs in place of a blank line. `opener` is the opening bracket

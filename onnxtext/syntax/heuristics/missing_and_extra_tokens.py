@@ -94,7 +94,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     # After a version, as in `[21 x]`, only another import may follow.
     version = "header_item" in context.rules and context.done[-1:] and context.done[-1].isdigit()
     extra = version and context.name(context.token) not in {"INT", "STRING"}
-    unlikely = {"EQUAL"} if context.last in {None, *OPENING} else set[str]()  # has no outputs
+    unlikely = {"EQUAL"} if context.last in {None, *OPENING} else set[str]()  # no outputs
     if context.after_attributes or (cut_short and among_outputs) or extra:
         unlikely |= {"COMMA"}
     names = [name for name in names if name not in unlikely]
@@ -115,7 +115,7 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     elided = token == "..." and context.text[context.previous_end - 1] in {*OPENING, "="}
     remove = "" if elided else f"remove {found_words(token)}"
     yield Change(1.2, removal(context.text, token.span), "", token, remove, 1)
-    if context.ahead[:1] == [CLOSER.get(token)]:  # an editor closes the brackets that one opens
+    if context.ahead[:1] == [CLOSER.get(token)]:  # editors add closing brackets
         both = Span(token.at, context.ahead[0].end)
         title = f"remove `{context.text[slice(*both)]}`"
         yield Change(1.3, removal(context.text, both), "", token, title, 2)

@@ -173,7 +173,7 @@ def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
 
 
 def _with_starts(edits: Sequence[Edit]) -> Iterator[tuple[Edit, int]]:
-    """Yield each of some edits, in text order, and the offset of its text after all edits."""
+    """Yield (edit, offset of its new text in the edited text) for edits in text order."""
     shift = 0
     for edit in edits:
         yield edit, edit.span.start + shift

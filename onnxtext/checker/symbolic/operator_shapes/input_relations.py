@@ -138,7 +138,7 @@ def _non_max_suppression(call: OperatorCall) -> None:
 
 
 def _padding_value(call: OperatorCall) -> None:
-    """Warn if the value of `Pad` has several elements; onnxruntime accepts one of any rank."""
+    """Warn if the value of `Pad` has several elements; onnxruntime accepts any rank."""
     if has_several(call.shape(2)):
         call.reject("{2} must have one element", specified=False)
 

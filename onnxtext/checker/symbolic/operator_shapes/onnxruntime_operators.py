@@ -49,7 +49,7 @@ SINCE = 13
 Inference functions of standard operators treat these nodes like nodes of this operator version.
 """
 _AMONG_STANDARD = ("LayerNormalization", "SimplifiedLayerNormalization")
-"""Operators of onnxruntime in the standard domain; since version 17, onnx has the first, too."""
+"""Operators of onnxruntime in the standard domain; onnx has `LayerNormalization` since opset 17."""
 
 ShapeFunction = Callable[[OperatorCall], SymbolicShape]
 

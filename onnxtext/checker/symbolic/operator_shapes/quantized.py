@@ -162,7 +162,7 @@ def block_scales(call: OperatorCall) -> SymbolicShape:
 
 
 def packed_blob(call: OperatorCall) -> None:
-    """Require the inputs of `MatMulBnb4` to have the sizes that follow from its attributes."""
+    """Check the sizes of the inputs of `MatMulBnb4` against its attributes."""
     rows, columns = call.integer("K", 0), call.integer("N", 0)
     block, count = call.integer("block_size", 0), rows * columns
     if min(rows, columns) < 1:

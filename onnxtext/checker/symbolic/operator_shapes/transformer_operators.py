@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer output shapes of onnxruntime's operators for parts of transformers.
 
-The functions follow the schemas of the operators (ContribOperators.md). They check nothing.
+The functions follow the schemas of the operators (ContribOperators.md). They do not check nodes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from onnxtext.checker.symbolic.sizes.quotients import exact_quotient
 
 
 def _decoder_attention(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `DecoderMaskedMultiHeadAttention`; caches keep their shapes.
+    """Infer the output shapes of `DecoderMaskedMultiHeadAttention`.
 
-    Values have the shape (batch, tokens, hidden size) or (batch, heads, tokens, head size).
+    Values have the shape (batch, tokens, hidden size) or (batch, heads, tokens, head size). Caches
+    keep their shapes if input and output share a buffer; otherwise their shapes are unknown.
     """
     query, value = call.shape(0), call.shape(2)
     if query is None or len(query) != 3:
@@ -72,7 +73,7 @@ def _restore_padding(call: OperatorCall) -> SymbolicShape:
 
 
 def _gated_linear_unit(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `SwiGLU`; without `up`, the input has both halves."""
+    """Infer the output shape of `SwiGLU`; without a second input, the first has both halves."""
     shape = call.shape(0)
     if call.has_input(1) or not shape:
         return shape or None
@@ -80,7 +81,7 @@ def _gated_linear_unit(call: OperatorCall) -> SymbolicShape:
 
 
 def _packed_layers(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `MatMulNBitsMlp`; the second output is the sum of the inputs."""
+    """Infer the output shapes of `MatMulNBitsMlp`; the second output is `A` plus `skip`."""
     shape, columns = call.shape(0), call.integer("N", -1)
     return ((*shape[:-1], columns), shape) if shape and columns >= 0 else ()
 

@@ -331,7 +331,7 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     """Diagnose the conflict whose first marker is in the line that begins at the offset `line`.
 
     The edits keep one side. If the first or last marker is missing, the edits of the first
-    diagnosis remove the markers and all text between them; those of a single marker are a fix.
+    diagnosis remove the markers and all text between them. A single marker is removed by a fix.
     """
     markers: list[re.Match[str]] = []
     for match in _MARKER.finditer(context.text, line):
