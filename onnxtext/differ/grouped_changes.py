@@ -88,7 +88,7 @@ class _Operators:
 
     def rewrites(self, match: GraphMatch) -> Iterator[list[ItemKey]]:
         """Yield each rewrite: the keys of connected nodes that were removed, added or replaced."""
-        old, new = _differing(match.old, self._old), _differing(match.new, self._new)
+        old, new = _differing_nodes(match.old, self._old), _differing_nodes(match.new, self._new)
         before = {key: operator_name(node) for key, node in old}
         after = {key: operator_name(node) for key, node in new}
         for key in (*before, *after):
@@ -139,7 +139,7 @@ class _Operators:
         return signature, f"{_join_items(before)} became {_join_items(after)}"
 
 
-def _differing(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
+def _differing_nodes(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
     """Return (item key, node) for each node of `body` that differs; `keys` maps paths to keys."""
     paths = [f"{body.path}.node[{index}]" for index in range(len(body.nodes))]
     return [

@@ -309,12 +309,12 @@ def holds_pieces(path: Path, pieces: Sequence[bytes | memoryview]) -> bool:
         return False
     try:
         with path.open("rb", buffering=0) as file:
-            return all(_reads(file, memoryview(piece)) for piece in _join_pieces(pieces))
+            return all(_next_bytes_equal(file, memoryview(piece)) for piece in _join_pieces(pieces))
     except PermissionError:
         return False
 
 
-def _reads(file: FileIO, data: memoryview) -> bool:
+def _next_bytes_equal(file: FileIO, data: memoryview) -> bool:
     """Whether the next bytes of a file equal `data`."""
     buffer = memoryview(bytearray(min(_CHUNK, len(data))))
     offset = 0

@@ -133,7 +133,7 @@ def find_conflicts(subject: CheckedModel, versions: Sequence[Model]) -> Iterator
         yield from (item for item in training.check(subject) if item.code == _BINDING)
     yield from find_outdated_nodes(subject, sides)
     yield from find_rebound_uses(model, versions)
-    functions = set().union(*map(_functions, sides)) - _functions(model)
+    functions = set().union(*map(_function_keys, sides)) - _function_keys(model)
     domains = set().union(*map(_domains, sides)) - _domains(model)
     for scope, node in subject.nodes() if functions or domains else ():
         domain = plain_domain(node.domain)
@@ -178,7 +178,7 @@ def _reference(name: str, item: Any) -> Finding:
     return Finding("reference-undefined", message, (Place(item),), "")
 
 
-def _functions(model: Model) -> set[FunctionKey]:
+def _function_keys(model: Model) -> set[FunctionKey]:
     return set(map(function_key, model.functions))
 
 

@@ -65,7 +65,7 @@ def page(data: dict[str, Any], title: str) -> str:
 <body>
 <noscript>This page needs JavaScript; it loads nothing from the network.</noscript>
 <script type="text/plain" id="model">{_pack(_json(data))}</script>
-<script type="text/plain" id="layout">{_layout()}</script>
+<script type="text/plain" id="layout">{_layout_script()}</script>
 <script>{script}</script>
 </body>
 </html>
@@ -98,7 +98,7 @@ def _pack(data: bytes) -> str:
 
 
 @cache
-def _layout() -> str:
+def _layout_script() -> str:
     return _pack((_ASSETS / "layout.js").read_bytes())
 
 

@@ -3,8 +3,7 @@
 
 The entry of a node's output becomes the type before the output. An entry that repeats an
 initializer, input or output is removed. Other entries are printed in `<…>`. `@value_info(…)` gives
-the order of the list, such as `initializers, values`. If the decorator cannot express the order,
-only entries at the end of the list are converted.
+the order, such as `initializers, values`. In other orders, only entries at the end are converted.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def place_infos(
     if not any(map(is_plain, infos)):  # no entry can be written as the type of an output
         return None, infos
     data = with_data(graph)
-    result = _in_usual_order(graph, infos, data)
+    result = _convert_usual_order(graph, infos, data)
     if result is not None:
         return result
     names = {info.name for info in infos}
@@ -131,7 +130,7 @@ def _entries(
         graph.values = values
 
 
-def _in_usual_order(
+def _convert_usual_order(
     graph: Graph, infos: list[ValueInfo], data: list[ValueInfo]
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
     """Convert a list in the usual order: all initializers or none, other entries, nodes' outputs.

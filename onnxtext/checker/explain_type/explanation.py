@@ -166,11 +166,11 @@ def as_object(
             {"type": spell_type(type), **place_object(place)}
             for type, place in explanation.declarations
         ],
-        "sizes": [_object(step, place_object) for step in explanation.steps],
+        "sizes": [_step_as_object(step, place_object) for step in explanation.steps],
     }
 
 
-def _object(
+def _step_as_object(
     step: ExplanationStep, place_object: Callable[[Place], dict[str, Any]]
 ) -> dict[str, Any]:
     sequence = list(source_chain(step))
@@ -187,7 +187,7 @@ def _object(
             for inner_step in sequence
         ],
         "sources": [
-            {"value": source.name, **_object(source, place_object)}
+            {"value": source.name, **_step_as_object(source, place_object)}
             for source in sequence[-1].sources
         ],
     }

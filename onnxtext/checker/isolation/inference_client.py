@@ -147,7 +147,7 @@ class InferenceClient:
         """Convert an encoded model to a standard operator set version; return [encoded model]."""
         return self._ask("convert", len(data), data, version)
 
-    def body(
+    def function_body(
         self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]
     ) -> Answer:
         """Return [encoded function]: the function body that defines a node's operator.
@@ -215,7 +215,7 @@ class InferenceClient:
         seconds = _SECONDS[kind] + _SECONDS_PER_BYTE * size
         memory = _MEMORY + _MEMORY_PER_BYTE * size
         try:
-            parts = _answer(seconds, memory, kind, *arguments)
+            parts = _request(seconds, memory, kind, *arguments)
         except WorkerDied as died:
             self._lost_seconds += seconds if died.failure.kind == "time" else _START_COST
             return self._failed(died.failure)
@@ -231,7 +231,7 @@ class InferenceClient:
         return failure
 
 
-def _answer(
+def _request(
     seconds: float, memory: int, kind: str, *arguments: Any, is_retry: bool = False
 ) -> list[bytes]:
     """Send a request to a child process and return its answer.
@@ -248,7 +248,7 @@ def _answer(
         parts = worker.ask(seconds, memory, kind, *arguments)
     except WorkerDied as died:
         if died.outside and not is_retry:
-            return _answer(seconds, memory, kind, *arguments, is_retry=True)
+            return _request(seconds, memory, kind, *arguments, is_retry=True)
         if died.failure.kind == "unavailable":
             raise POOL.start_failed(died.failure) from None
         raise

@@ -83,7 +83,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from negative
         if not negative:
             unreached = _unreached(inference.unreached, objection)
-            yield unreached or _unplaced(subject, objection, place)
+            yield unreached or _failure_of_whole_model(subject, objection, place)
 
 
 _MAX_NODES = 5_000
@@ -179,7 +179,7 @@ def _unreached(findings: list[Finding], objection: str) -> Finding | None:
     return next((f for f, node in nodes if isinstance(node, Node) and node.op_type in named), None)
 
 
-def _unplaced(subject: CheckedModel, objection: str, place: Place) -> Finding:
+def _failure_of_whole_model(subject: CheckedModel, objection: str, place: Place) -> Finding:
     """Report `objection`, the error of onnx's inference of the whole model.
 
     The place of the finding is the node that the message names, or else `place`.

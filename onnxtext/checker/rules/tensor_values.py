@@ -33,7 +33,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
             continue
         match _stored(subject, tensor, element):
             # Skip other types: any bit pattern is valid, and `raw.data` is slow for repeated data.
-            case RawData() as raw if _limits_raw_data(element):
+            case RawData() as raw if _may_have_invalid_bits(element):
                 yield from _raw(tensor, element, raw.data)
             case TypedData(entries):
                 yield from _entries(tensor, element, entries)
@@ -53,19 +53,19 @@ def _stored(subject: CheckedModel, tensor: TensorUse, element: ElementType) -> T
     """Return the data of a tensor; read a blob only if its elements can be invalid."""
     data = tensor.data
     match data:
-        case Blob() if _limits_raw_data(element):
+        case Blob() if _may_have_invalid_bits(element):
             return subject.resolved.stored(tensor.type, data)
-        case TypedBlob() if element.kind == "string" or _limits_entries(element):
+        case TypedBlob() if element.kind == "string" or _may_have_wide_entries(element):
             return subject.resolved.stored(tensor.type, data)
     return data
 
 
-def _limits_raw_data(element: ElementType) -> bool:
+def _may_have_invalid_bits(element: ElementType) -> bool:
     """Whether some bit patterns in `raw_data` are invalid for an element type."""
     return element.kind == "bool" or element.bits == 6
 
 
-def _limits_entries(element: ElementType) -> bool:
+def _may_have_wide_entries(element: ElementType) -> bool:
     """Whether the entries of the typed field may be wider than the elements.
 
     They may be wider in `int32_data` and, for `uint32` elements, in `uint64_data`.
@@ -93,7 +93,7 @@ def _raw(tensor: TensorUse, element: ElementType, data: bytes | memoryview) -> I
 
 def _entries(tensor: TensorUse, element: ElementType, data: bytes) -> Iterator[Finding]:
     """Check the entries of a typed field, if they may be wider than the elements of the tensor."""
-    if not _limits_entries(element):
+    if not _may_have_wide_entries(element):
         return
     import numpy as np
 

@@ -63,13 +63,15 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
         case StringData(values):
             yield from _entries(tensor, "string_data", values)
         case ExternalData() if not element.bits:
-            yield _field(tensor, "has strings in external data", _STRINGS)
+            yield _wrong_field(tensor, "has strings in external data", _STRINGS)
         case NoData() if count:
             if external_entries(tensor) is None:
                 hint = ""
                 if changed_fields(tensor.decorators).get("external_data") is not None:
                     hint = ": `external_data` is ignored without `data_location: EXTERNAL`"
-                finding = _size(tensor, f"has {count_noun(count, 'element')}, but no data{hint}")
+                finding = _wrong_size(
+                    tensor, f"has {count_noun(count, 'element')}, but no data{hint}"
+                )
                 if _is_value(tensor, element):
                     value = f"{element.name}({tensor.name})"
                     help = f"write `{value}` for the value: `{tensor.name}` is now the name"
@@ -103,28 +105,28 @@ def _fields(
         yield _empty(tensor, f"data in `{filled[0]}`")
         return
     if not filled and count:
-        yield _size(tensor, f"has {count_noun(count, 'element')}, but no data")
+        yield _wrong_size(tensor, f"has {count_noun(count, 'element')}, but no data")
     if filled and not fields.get("raw_data", True):
-        yield _field(
+        yield _wrong_field(
             tensor,
             f"has an empty `raw_data`, which readers use instead of the data in `{filled[0]}`",
             "remove `raw_data`",
         )._replace(severity="warning")  # onnx's checker accepts this
     if len(filled) > 1:
         names = ", ".join(f"`{name}`" for name in filled)
-        yield _field(
+        yield _wrong_field(
             tensor, f"has data in more than one field: {names}", "keep the data in one field"
         )
     elif filled and filled[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
-            yield _field(tensor, "has strings in `raw_data`", _STRINGS)
+            yield _wrong_field(tensor, "has strings in `raw_data`", _STRINGS)
         elif len(data) != raw_size(element, count):
             expected = count_noun(raw_size(element, count), "byte")
-            yield _size(tensor, f"needs {expected}, but `raw_data` has {len(data):,}")
+            yield _wrong_size(tensor, f"needs {expected}, but `raw_data` has {len(data):,}")
     elif filled and filled[0] != element.field:
-        yield _field(
+        yield _wrong_field(
             tensor,
             f"has its data in `{filled[0]}`, not in `{element.field}`",
             f"write `[…]` (raw data), or `{element.field}{{…}}`" if element.bits else _STRINGS,
@@ -147,7 +149,7 @@ def _entries(tensor: TensorUse, field: str, value: object) -> Iterator[Finding]:
     if not expected and entries:
         yield _empty(tensor, data)
     elif expected != entries:
-        yield _size(tensor, f"needs {needed}, but has {entries:,}")
+        yield _wrong_size(tensor, f"needs {needed}, but has {entries:,}")
 
 
 def _empty(tensor: TensorUse, description: str) -> Finding:
@@ -159,7 +161,7 @@ def _empty(tensor: TensorUse, description: str) -> Finding:
     )
 
 
-def _size(tensor: TensorUse, problem: str) -> Finding:
+def _wrong_size(tensor: TensorUse, problem: str) -> Finding:
     dims = ", ".join(map(str, tensor.dims))
     return Finding(
         "tensor-data-size",
@@ -170,7 +172,7 @@ def _size(tensor: TensorUse, problem: str) -> Finding:
     )
 
 
-def _field(tensor: TensorUse, problem: str, help: str) -> Finding:
+def _wrong_field(tensor: TensorUse, problem: str, help: str) -> Finding:
     return Finding(
         "tensor-data-field", f"{tensor.describe()} {problem}", (tensor.place,), help=help
     )

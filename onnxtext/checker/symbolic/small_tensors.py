@@ -114,8 +114,8 @@ def broadcast_tensor(value: SmallTensor, shape: Sequence[int]) -> SmallTensor | 
 def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """Return the elements of a constant tensor; None if all are unknown, or if they are too many.
 
-    Elements of types that are not in `TRACKED` are unknown, as are the floats that `made_value`
-    makes unknown.
+    Elements of types that are not in `TRACKED` are unknown, as are the floats that
+    `to_small_tensor` makes unknown.
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
@@ -137,7 +137,7 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     if len(stored) != struct.calcsize(f"<{code}") * count_elements(shape):
         return None
     numbers = struct.unpack(f"<{count_elements(shape)}{code}", stored)
-    return made_value(shape, numbers, type.element in REAL)
+    return to_small_tensor(shape, numbers, type.element in REAL)
 
 
 def constant_tensor(attribute: Attribute) -> tuple[TensorType, TensorData] | None:
@@ -162,11 +162,14 @@ def constant_tensor(attribute: Attribute) -> tuple[TensorType, TensorData] | Non
     return TensorType("int64", shape), RawData(struct.pack(f"<{len(integers)}q", *integers))
 
 
-def made_value(shape: tuple[int, ...], numbers: Sequence[float], real: bool) -> SmallTensor | None:
-    """Return the `SmallTensor` of `numbers`; None if there are numbers, but all become unknown.
+def to_small_tensor(
+    shape: tuple[int, ...], numbers: Sequence[float], real: bool
+) -> SmallTensor | None:
+    """Convert `numbers`, in row-major order, to a `SmallTensor`.
 
     A float becomes unknown if it is not a whole number, or if its absolute value exceeds `EXACT`.
-    `numbers` are in row-major order. `real` tells whether the element type is a float type.
+    Return None if all elements become unknown; a tensor without elements is returned. `real` is
+    True for float types.
     """
     items = [
         int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None

@@ -125,7 +125,7 @@ def _context_dependent(conversion: NodeConversion, schema: Any) -> tuple[bytes, 
         types.append(b"" if type is None else lower_fragment(Fragment(type)))
     node = lower_fragment(Fragment(conversion.node))
     operator = conversion.old.name, conversion.old.since, conversion.old.domain
-    answer = InferenceClient().body(operator, min(versions), node, types)
+    answer = InferenceClient().function_body(operator, min(versions), node, types)
     if not isinstance(answer, list) or not answer or not answer[0]:
         raise NotConvertible(_absent(conversion))
     return answer[0], min(versions)

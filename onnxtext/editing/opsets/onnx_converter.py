@@ -45,12 +45,12 @@ class Converter:
             data = lower_model(model)
         except LowerError:
             raise NotConvertible("onnxtext has no rule for this change of the operator") from None
-        answer = self._ask(data, target)
+        answer = self._convert_with_onnx(data, target)
         if isinstance(answer, str):
             raise NotConvertible(f"onnx's version converter failed: {answer}")
         _take_over(conversion, answer, kept)
 
-    def _ask(self, data: bytes, target: int) -> bytes | str:
+    def _convert_with_onnx(self, data: bytes, target: int) -> bytes | str:
         """Return a model converted by onnx's version converter, or the reason of its failure."""
         key = data + target.to_bytes(4, "little")
         cached = self._known.get(key)

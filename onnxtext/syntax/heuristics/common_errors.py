@@ -91,7 +91,7 @@ COMMON_ERRORS = (
     operator_errors.after_node, operator_errors.comma_after_node, operator_errors.block_among_nodes,
     attribute_errors.unclosed_attribute_list, attribute_errors.unclosed_attributes,
     attribute_errors.named_inputs, other_languages.tensor_types, other_languages.keyword_arguments,
-    node_errors.element_number, string_errors.bare_string, node_errors.no_outputs,
+    node_errors.element_type_name, string_errors.bare_string, node_errors.no_outputs,
     node_errors.brackets_of_outputs, misplaced_node_parts.misplaced_comma,
     node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
     node_errors.parentheses, node_errors.nested_expressions,
@@ -117,7 +117,7 @@ COMMON_ERRORS = (
     # Tokens
     token_errors.conflict, attribute_errors.empty_attributes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
-    python_expressions.python_words, wrong_marks.foreign_marks, token_errors.misspelled,
+    python_expressions.python_constants, wrong_marks.foreign_marks, token_errors.misspelled,
     value_errors.named_data,
     token_errors.unknown_types,
     # Strings and lists

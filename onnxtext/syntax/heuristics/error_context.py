@@ -336,7 +336,7 @@ def indentation(text: str, offset: int) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def own_line(
+def bracket_on_own_line(
     context: ErrorContext, opener: Span | None, end: int, mark: str
 ) -> tuple[Span, Edit] | None:
     """Return (place to mark, edit) for a missing bracket that belongs on its own line; or None.

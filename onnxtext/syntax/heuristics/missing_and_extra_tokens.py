@@ -17,9 +17,9 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
     ErrorContext,
+    bracket_on_own_line,
     innermost_bracket,
     insert,
-    own_line,
     removal,
     replace,
 )
@@ -160,7 +160,7 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     text = f" {token}" if name in spaced else token
     if after and not after.isspace() and name in {*spaced, "COMMA"}:
         text += " "
-    if (place := _own_line(context, name)) is not None:
+    if (place := _bracket_on_own_line(context, name)) is not None:
         return place[1]
     same_line = "\n" not in context.text[context.previous_end : context.at]
     if not context.done or (name in _OPENERS and name != "LBRACE" and same_line):
@@ -168,11 +168,13 @@ def _addition(context: ErrorContext, name: str) -> Edit:
     return insert(context.previous_end, text)
 
 
-def _own_line(context: ErrorContext, name: str) -> tuple[Span, Edit] | None:
-    """Return `own_line` of a missing terminal `name`; None if it is no bracket."""
+def _bracket_on_own_line(context: ErrorContext, name: str) -> tuple[Span, Edit] | None:
+    """Return `bracket_on_own_line` for the missing terminal `name`; None if it is no bracket."""
     opener = _opener(context, name) if name in _CLOSERS else None
     is_bracket = opener is not None or name == "LBRACE"
-    return own_line(context, opener, context.previous_end, SAMPLES[name]) if is_bracket else None
+    if not is_bracket:
+        return None
+    return bracket_on_own_line(context, opener, context.previous_end, SAMPLES[name])
 
 
 def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
@@ -193,7 +195,7 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
         span = context.token.span
     elif context.token is None:
         span = change.edit.span
-    elif (place := _own_line(context, name)) is not None:
+    elif (place := _bracket_on_own_line(context, name)) is not None:
         span = place[0]
     others: tuple[Label, ...] = ()
     opener = _opener(context, name) if name in _CLOSERS else None

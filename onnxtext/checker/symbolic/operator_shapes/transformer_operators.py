@@ -80,7 +80,7 @@ def _gated_linear_unit(call: OperatorCall) -> SymbolicShape:
     return *shape[:-1], exact_quotient(shape[-1], 2)
 
 
-def _packed_layers(call: OperatorCall) -> Shapes:
+def _quantized_mlp(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `MatMulNBitsMlp`; the second output is `A` plus `skip`."""
     shape, columns = call.shape(0), call.integer("N", -1)
     return ((*shape[:-1], columns), shape) if shape and columns >= 0 else ()
@@ -102,7 +102,7 @@ SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
 """Maps each operator to the inference function for the shape of its first output."""
 TRANSFORMERS: dict[str, Callable[[OperatorCall], Shapes]] = {
     "DecoderMaskedMultiHeadAttention": _decoder_attention,
-    "MatMulNBitsMlp": _packed_layers,
+    "MatMulNBitsMlp": _quantized_mlp,
     "RemovePadding": _remove_padding,
     "SparseAttention": _sparse_attention,
 }

@@ -23,10 +23,10 @@ from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, incomplete_s
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
+    bracket_on_own_line,
     indentation,
     insert,
     line_end,
-    own_line,
     replace,
 )
 
@@ -104,7 +104,7 @@ def _unfinished_attributes(
     if text.find("\n", opener, last.at) >= 0:
         message = "expected `>` after the attributes"
         opened = Span(opener, opener + 1)
-        place = own_line(context, opened, last.end, ">")
+        place = bracket_on_own_line(context, opened, last.end, ">")
         span, edit = place or (last.span, insert(at, f">\n{' ' * margin}"))
         yield unclosed(message, span, edit, "add `>`", opened)
     for closer in (" x = 0> ()\n", " x = 0>\n"):

@@ -23,8 +23,8 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     ErrorContext,
     begins_line,
+    bracket_on_own_line,
     insert,
-    own_line,
     removal,
     replace,
 )
@@ -134,7 +134,7 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
         start = token.at if decorated else first.at
         end = context.until(start).previous_end
         message = "expected `>` after the entries of the header"
-        place = own_line(context, opened, end, ">")
+        place = bracket_on_own_line(context, opened, end, ">")
         span, edit = place or (Span(end - 1, end), insert(start, ">\n"))
         yield unclosed(message, span, edit, "add `>`", opened)
 

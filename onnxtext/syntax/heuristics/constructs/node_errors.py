@@ -100,7 +100,7 @@ def in_attributes(context: ErrorContext) -> bool:
     return "node" in context.rules and opening_index(context, "<") is not None
 
 
-def element_number(context: ErrorContext) -> Iterator[Diagnosis]:
+def element_type_name(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose an element type as an attribute's value: `Cast <to = TensorProto.FLOAT> (x)`."""
     if context.token not in {",", ">", "."} or not in_attributes(context):
         return

@@ -56,7 +56,7 @@ _DIMENSIONS = re.compile(
 )
 
 
-def python_words(context: ErrorContext) -> Iterator[Diagnosis]:
+def python_constants(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose the constants of Python, such as `True`, and booleans in place of numbers."""
     type = type_of_list(context)
     type = type or ("bool" if context.done[:1] == ["bool"] else "")
