@@ -185,7 +185,7 @@ def _set(
     title = f"element {index} of `{name}`, the shape given to `{user.op_type}`, is {number} now"
     if isinstance(original, ValueInfo):
         before = original.data
-        data = _changed(original.type, before, index, number)
+        data = _replace_size(original.type, before, index, number)
         if data is None:
             return None
         original.data = data
@@ -215,7 +215,7 @@ def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute
     """Replace an element in a copy of an int64 attribute; return None if this is not possible."""
     value = attribute.value
     if isinstance(value, Tensor):
-        data = _changed(value.type, value.data, index, size)
+        data = _replace_size(value.type, value.data, index, size)
         return None if data is None else replace(attribute, value=replace(value, data=data))
     if isinstance(value, tuple) and attribute.name == "value_ints" and index < len(value):
         items: Any = (*value[:index], size, *value[index + 1 :])
@@ -223,7 +223,7 @@ def _changed_attribute(attribute: Attribute, index: int, size: int) -> Attribute
     return None
 
 
-def _changed(type: Any, data: Any, index: int, size: int) -> RawData | TypedData | None:
+def _replace_size(type: Any, data: Any, index: int, size: int) -> RawData | TypedData | None:
     """Replace an element in a copy of an int64 tensor's data; return None for other data."""
     if not isinstance(type, TensorType) or type.element != "int64":
         return None

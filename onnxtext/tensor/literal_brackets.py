@@ -79,7 +79,7 @@ class Elements(NamedTuple):
         return error.at(start, len(token))
 
 
-def product(dims: Sequence[int]) -> int:
+def checked_element_count(dims: Sequence[int]) -> int:
     """Return the number of elements of a tensor with these dimensions.
 
     Raises:
@@ -174,7 +174,7 @@ def nested_elements(text: str, dims: Sequence[int]) -> Elements:
     structure = data.tobytes().translate(None, _NOT_STRUCTURE)
     matches = any(_is_structure(structure, shape) for shape in shapes_of(dims))
     if not matches or ((before_comma == ord("[")) | (before_comma == ord(","))).any():
-        raise _explain(clean, dims)
+        raise _nesting_error(clean, dims)
     data[(data == ord("[")) | (data == ord("]"))] = ord(" ")
     rest = data.tobytes()
     if 0 in dims:
@@ -254,7 +254,7 @@ def _is_structure(structure: bytes, shape: tuple[int, ...]) -> bool:
     return structure == expected
 
 
-def _explain(clean: str, dims: Sequence[int]) -> LiteralError:
+def _nesting_error(clean: str, dims: Sequence[int]) -> LiteralError:
     """Return the first error in the nesting of brackets in `clean`, the literal of a tensor."""
     shapes = shapes_of(dims)
     opening = re.match(r"[ \t\n\v\f\r]*([ \t\n\v\f\r\[]*)", clean)

@@ -20,9 +20,9 @@ from onnxtext.tensor.lazy_numpy import np
 from onnxtext.tensor.literal_brackets import (
     BLANKS,
     Elements,
+    checked_element_count,
     flat_elements,
     nested_elements,
-    product,
     wrong_count,
 )
 from onnxtext.tensor.packing import pack
@@ -68,7 +68,7 @@ def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Re
     """
     if element.kind == "string":
         raise _string_error(text)
-    count = product(dims)
+    count = checked_element_count(dims)
     if text == "[]" and not count:
         return b""
     short = flatten(text, dims) if text.find("[", 1, MAX_SMALL_LENGTH) > 0 else text

@@ -22,14 +22,14 @@ _INTEGER = r"-?[0-9]{1,18}"
 _NUMBER = r"-?[0-9]{1,30}(?:\.[0-9]{1,30})?(?:e-?[0-9]{1,3})?"
 
 
-def _list_of(item: str) -> re.Pattern[str]:
+def _list_pattern(item: str) -> re.Pattern[str]:
     """Return a pattern of a flat list, given the pattern of an item; group 1 contains all items."""
     items = f"{item}(?:,{_BLANK}{item})*"
     return re.compile(rf"[\[{{]{_BLANK}({items})(?:,?{_BLANK})[\]}}]")
 
 
-_INTEGERS = _list_of(_INTEGER)
-_NUMBERS = _list_of(_NUMBER)
+_INTEGERS = _list_pattern(_INTEGER)
+_NUMBERS = _list_pattern(_NUMBER)
 _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
 _LOW_BITS = 0x1FFF_FFFF

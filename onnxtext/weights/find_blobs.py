@@ -85,14 +85,14 @@ class BlobReader:
         looked = []
         for place in self._places:
             with blob_errors(f"the blob {digest} cannot be read", place.path):
-                data = self._look(place, digest)
+                data = self._read_blob(place, digest)
             if data is not None:
                 return data
             looked.append(f"{place.kind} {self.base / place.path}")
         places = ", ".join(looked)
         raise BlobError(f"the blob {digest} is missing; looked in {places}", MISSING)
 
-    def _look(self, place: WeightPlace, digest: str) -> memoryview | None:
+    def _read_blob(self, place: WeightPlace, digest: str) -> memoryview | None:
         """Return the verified bytes of a blob in one store or file; None if it lacks the blob.
 
         Raises:

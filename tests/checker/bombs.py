@@ -240,7 +240,7 @@ def main(count: int, seed: int, *, many: bool) -> None:
         try:
             found = onnxtext.check(data)
             if index % 4 == 0:  # `check` does not run onnx's inference on some invalid models
-                answer = InferenceClient().model(data)
+                answer = InferenceClient().infer_model(data)
                 if isinstance(answer, Failure):
                     seen[answer.kind + " / model alone"] += 1
         except BaseException:

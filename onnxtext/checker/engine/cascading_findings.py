@@ -39,11 +39,11 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
     if len(findings) < 2 or len({finding.code for finding in findings}) < 2:
         return findings
     scope_of = _scope_lookup(scopes)
-    kept = _without(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
-    kept = _without(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
+    kept = _drop_implied(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
+    kept = _drop_implied(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
     owner_of = _owner_lookup(scopes)
-    kept = _without(kept, _BY_OWNER, owner_of)
-    kept = _without(kept, _BY_FIRST_DECLARATION, lambda finding: id(finding.places[-1].item))
+    kept = _drop_implied(kept, _BY_OWNER, owner_of)
+    kept = _drop_implied(kept, _BY_FIRST_DECLARATION, lambda finding: id(finding.places[-1].item))
     return _without_lost_outputs(kept, scope_of)
 
 
@@ -60,7 +60,7 @@ def _owner_lookup(scopes: Sequence[Scope]) -> Callable[[Finding], int]:
     )
 
 
-def _without(
+def _drop_implied(
     findings: list[Finding],
     implied: Mapping[str, tuple[str, ...]],
     key: Callable[[Finding], Hashable],

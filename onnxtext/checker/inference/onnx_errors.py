@@ -85,7 +85,7 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     data = without_weights(data)
     if len(data) >= _LARGEST:
         return None
-    answer = inference.model(data)
+    answer = inference.infer_model(data)
     return None if isinstance(answer, list) else answer
 
 

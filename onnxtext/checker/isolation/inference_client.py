@@ -139,7 +139,7 @@ class InferenceClient:
         self._failed_requests: dict[object, Failure] = {}
         self._lost_seconds = 0.0
 
-    def model(self, data: bytes) -> Answer:
+    def infer_model(self, data: bytes) -> Answer:
         """Let onnx infer and check the types of an encoded model; return [] if it is valid."""
         return self._ask("model", len(data), data)
 

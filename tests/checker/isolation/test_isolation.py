@@ -149,7 +149,7 @@ def test_commands_survive_crashes_of_inference(command: str, name: str, tmp_path
     ],
 )
 def test_the_failure_names_the_cause_of_death(name: str, kind: set[str]) -> None:
-    answer = InferenceClient().model(onnxtext.to_binary(bomb(name)))
+    answer = InferenceClient().infer_model(onnxtext.to_binary(bomb(name)))
     assert isinstance(answer, Failure)
     assert answer.kind in kind
 
@@ -196,9 +196,9 @@ g (float[2, 600000] x) => (float[2, 1] y) <float[600000, 1] w = [0, ...], int64[
     data = onnxtext.to_binary(text)
     light = without_weights(data)
     assert 1_600_000 < len(light) < 1_610_000  # the integers may be a shape
-    assert InferenceClient().model(light) == []
+    assert InferenceClient().infer_model(light) == []
     wrong = onnxtext.to_binary(text.replace("float[2, 600000] x", "float[2, 600001] x"))
-    assert isinstance(InferenceClient().model(without_weights(wrong)), str)
+    assert isinstance(InferenceClient().infer_model(without_weights(wrong)), str)
     assert without_weights(b"\x3a\xff\xff\xff\xff\x0f" + bytes(1 << 20))  # malformed
 
 
