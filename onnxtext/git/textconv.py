@@ -2,7 +2,8 @@
 """Textconv for `git diff` and `git log -p`: print a model with digests and statistics of weights.
 
 Source: gitattributes(5), "Performing text diffs of binary files". Git aborts the whole diff if the
-command fails, so every file gets some output.
+command fails, so every file gets some output, unless another run could give another output: git
+would show the cached output until the cache is cleared.
 """
 
 from __future__ import annotations
@@ -33,16 +34,15 @@ def review_text(data: bytes) -> str | bytes:
 
     Raises:
         CoreError: `ONNXTEXT_CORE` is wrong. Git must not cache a result, so the diff is aborted.
+        Exception: there is not enough memory (see `lacks_memory`); the diff is aborted, too.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OnnxTextWarning)
         try:
             return _of_binary(data) if has_binary_content(data) else _of_text(bytes(data))
-        except CoreError:
-            raise
         except Exception as error:  # an internal error must not abort the whole diff
-            if lacks_memory(error):
-                return _unknown(data, "there is not enough memory")
+            if isinstance(error, CoreError) or lacks_memory(error):
+                raise
             return _unknown(data, f"internal error: {type(error).__name__}")
 
 

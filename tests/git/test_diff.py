@@ -11,6 +11,7 @@ import pytest
 from onnx import helper as oh
 
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES
+from tests.cli.command import run_patched
 from tests.git.repository import TEXT, Repository, binary, edited
 
 pytestmark = pytest.mark.thorough
@@ -149,6 +150,20 @@ def test_an_empty_binary_model_stays_binary(tmp_path: Path) -> None:
         (path := tmp_path / f"m{suffix}").write_bytes(b"")
         with with_matching_suffix(path) as found:
             assert found.suffix == suffix
+
+
+def test_textconv_fails_without_memory(tmp_path: Path) -> None:
+    # Git would cache a comment about it, and show it when there is enough memory.
+    (path := tmp_path / "m.onnx").write_bytes(binary())
+    lack = """
+from onnxtext import binary_to_text
+def print_binary(*_, **options):
+    raise ValueError from MemoryError()
+binary_to_text.print_binary = print_binary
+"""
+    result = run_patched(lack, "git", "textconv", path)
+    assert (result.status, result.out) == (2, b"")
+    assert "error[out-of-memory]: " in result.err
 
 
 def test_texts_are_read_beside_their_weights(tmp_path: Path) -> None:
