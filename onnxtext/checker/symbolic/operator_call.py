@@ -244,7 +244,7 @@ class OperatorCall:
             for axis, sizes in enumerate(zip(shape, expected, strict=True)):
                 self.equal(*sizes, f"dimension {axis} of {{{index}}}", name)
 
-    def same_shape(self, left: int, right: int) -> None:
+    def require_same_shape(self, left: int, right: int) -> None:
         """Require the inputs at two indices to have the same shape."""
         shape, expected = self.shape(right), self.shape(left)
         if shape is None or expected is None or not self.has_rank(right, len(expected)):
@@ -292,7 +292,7 @@ class OperatorCall:
             result.append(axis % rank)
         return result
 
-    def one_or(self, extent: SymbolicSize, size: int) -> None:
+    def require_one_or(self, extent: SymbolicSize, size: int) -> None:
         """Require a dimension to be 1 or `size`, because the node broadcasts the dimension."""
         self.sizes.one_or(extent, size, Place(self.node, ("op_type",)))
 

@@ -62,7 +62,7 @@ def _require_broadcast_to(call: OperatorCall, index: int, target: Extents) -> No
             names = f"dimension -{back} of {{{index}}}", "the same dimension of the result"
             call.equal(expected, size, names[1], names[0])
         elif isinstance(size, SymbolicSize) and isinstance(expected, int):
-            call.one_or(size, expected)
+            call.require_one_or(size, expected)
 
 
 def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
@@ -79,7 +79,7 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
     if size is not None:
         for extent in extents:
             if isinstance(extent, SymbolicSize):
-                call.one_or(extent, size)
+                call.require_one_or(extent, size)
         return size if any(isinstance(extent, int) for extent in not_one) else not_one[0]
     others = {call.sizes.root(extent): extent for extent in extents if number(extent) != 1}
     if not others:  # keep a symbol: it may be 1 only because of other nodes
@@ -92,7 +92,7 @@ def _broadcast_dim(call: OperatorCall, extents: list[Extent]) -> Extent:
         smaller = other if isinstance(difference, int) and difference > 0 else result
         if isinstance(difference, int) and isinstance(smaller, SymbolicSize):
             # `H` and `H + 2` fit only if `H` is 1; `H` and `H + 1` also fit if `H` is 0.
-            call.one_or(smaller, 0 if abs(difference) == 1 else 1)
+            call.require_one_or(smaller, 0 if abs(difference) == 1 else 1)
         result = None if result is None or other is None else broadcast_pair(result, other)
     return result
 
@@ -110,7 +110,7 @@ def _variadic(call: OperatorCall) -> SymbolicShape:
     if call.since >= 8:
         return _elementwise(call)
     for index in range(1, len(call.shapes)):
-        call.same_shape(0, index)
+        call.require_same_shape(0, index)
     return call.shape(0)
 
 

@@ -123,7 +123,7 @@ IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "DFT": _dft,
     "GridSample": _grid_sample,
     "MaxRoiPool": _max_roi_pool,
-    "MaxUnpool": lambda call: call.same_shape(0, 1),
+    "MaxUnpool": lambda call: call.require_same_shape(0, 1),
     "Resize": _resize,
     "RoiAlign": _roi_align,
     "STFT": _stft,

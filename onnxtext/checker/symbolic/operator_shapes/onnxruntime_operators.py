@@ -146,7 +146,7 @@ def _rotary(call: OperatorCall) -> None:
         1, 0, 1, 2, specified=False
     ):
         return
-    call.same_shape(2, 3)
+    call.require_same_shape(2, 3)
     shape, positions = call.shape(0), call.shape(1)
     if positions and len(positions) == 1:
         require_one(call, 1, specified=False)

@@ -65,7 +65,7 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
         elif isinstance(size, int):
             name = f"the number of blocks of {block} along {name}"
             call.equal(-(-size // block), block_count, name, f"dimension {index} of {{1}}")
-    call.same_shape(1, 2)
+    call.require_same_shape(1, 2)
 
 
 def qlinear_conv(call: OperatorCall) -> SymbolicShape:
@@ -132,7 +132,7 @@ def gemm_scales(call: OperatorCall) -> None:
     columns = call.dim(3, 0 if call.integer("transB", 0) else 1)
     for index in (4, 5):
         _require_each(call, index, columns, "the number of columns of the second matrix")
-    call.same_shape(4, 5)
+    call.require_same_shape(4, 5)
 
 
 def accepts_block(call: OperatorCall, block: int, largest: int | None = None) -> bool:
@@ -214,6 +214,6 @@ def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> No
 def _require_one_or(call: OperatorCall, actual: Extent, size: Extent, *names: str) -> None:
     """Require a dimension to be 1 or `size`; messages call the two dimensions `names`."""
     if isinstance(actual, SymbolicSize) and isinstance(size, int):
-        call.one_or(actual, size)
+        call.require_one_or(actual, size)
     elif isinstance(actual, int) and actual != 1:
         call.equal(actual, size, *names)
