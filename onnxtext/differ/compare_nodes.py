@@ -195,7 +195,7 @@ def _with_encoder(node: Node, side: ModelSide) -> EncodedNode:
     from onnxtext.wire.reader import WireError
 
     try:
-        lifted = Lifter(careful=True).node(side.encoder.node(node))
+        lifted = Lifter(compare_items=True).node(side.encoder.node(node))
     except WireError:
         return node, side.encoder
     if "attribute" in replaced_fields(lifted.decorators):

@@ -32,7 +32,7 @@ def test_canonical_map_takes_the_fast_path(
     large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> bytes:
-        raise AssertionError("canonical bytes took the careful path")
+        raise AssertionError("canonical bytes took the slow path")
 
     monkeypatch.setattr(lift, "_LARGE", large)
     monkeypatch.setattr(lift, "canonical_message", fail)

@@ -90,9 +90,9 @@ def test_an_unknown_field_of_a_model_is_found_without_encoding_each_item(
 ) -> None:
     original = Lifter.__init__
 
-    def create(lifter: Lifter, *, careful: bool, **options: Any) -> None:
-        assert not careful
-        original(lifter, careful=careful, **options)
+    def create(lifter: Lifter, *, compare_items: bool, **options: Any) -> None:
+        assert not compare_items
+        original(lifter, compare_items=compare_items, **options)
 
     monkeypatch.setattr(Lifter, "__init__", create)
     node = onnx.helper.make_node("Relu", ["x"], ["y"])

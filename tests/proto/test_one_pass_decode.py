@@ -101,10 +101,10 @@ def test_one_pass_gives_the_tree_of_the_careful_pass(text: str) -> None:
     data = onnxtext.to_binary(HEADER + text + "\n")
     result, _ = lift._fast_path(data, "ModelProto", None)
     assert isinstance(result, Model)
-    careful = lift._lift(Lifter(careful=True), data, "ModelProto", None)
-    assert result == careful
-    assert isinstance(careful, Model)
-    assert print_model(result) == print_model(careful)
+    compared = lift._lift(Lifter(compare_items=True), data, "ModelProto", None)
+    assert result == compared
+    assert isinstance(compared, Model)
+    assert print_model(result) == print_model(compared)
     assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
 
 
@@ -122,6 +122,6 @@ def test_the_python_lifter_gives_the_same_tree() -> None:
     """The lifter in Python gives the same tree as the fast path of the enabled core."""
     for text in ITEMS.values():
         data = onnxtext.to_binary(HEADER + text + "\n")
-        plain = lift._lift(Lifter(careful=False, native=False), data, "ModelProto", None)
+        plain = lift._lift(Lifter(compare_items=False, native=False), data, "ModelProto", None)
         assert plain == lift._fast_path(data, "ModelProto", None)[0]
     assert core() in ("native", "python")

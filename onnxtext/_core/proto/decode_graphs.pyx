@@ -49,7 +49,7 @@ cdef class Decoder:
         if self.lifter is None:
             from onnxtext.proto.decode.messages import Lifter
 
-            self.lifter = Lifter(careful=False, decoder=self)
+            self.lifter = Lifter(compare_items=False, decoder=self)
         return self.lifter
 
     cdef object rare_lifter(self):

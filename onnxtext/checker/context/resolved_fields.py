@@ -122,7 +122,7 @@ class ResolvedFields:
     def _lifter(self) -> Lifter:
         from onnxtext.proto.decode.messages import Lifter  # a slow import, rarely needed
 
-        return Lifter(careful=False)
+        return Lifter(compare_items=False)
 
     def node(self, node: ast.Node) -> ast.Node:
         """Copy a node and apply its own `@set` and `@unset`, but not those of its parts."""

@@ -3,7 +3,7 @@
 
 The fast path decodes every item, ignores unknown fields and encodes the result. If the encoding
 equals the input (nearly always), the AST is complete and the input is canonical. Otherwise,
-protobuf makes the input canonical, and the fast path is tried again. If this fails, the careful
+protobuf makes the input canonical, and the fast path is tried again. If this fails, the slow
 path encodes each item, and compares the result with the item's own bytes. It adds
 `residual_decorators` for fields that the AST lacks.
 """
@@ -158,7 +158,9 @@ def _lift_proven(
             return canonical, fast
     try:
         canonical = bytes(canonical_unknown_fields(message, canonical))
-        lifted = _lift(Lifter(careful=True, graph_differs=differs), canonical, message, finish)
+        lifted = _lift(
+            Lifter(compare_items=True, graph_differs=differs), canonical, message, finish
+        )
         return _lower(lifted, message), lifted
     except WireError as error:
         raise LiftError(error.message, error.offset) from None
@@ -216,16 +218,16 @@ def canonical_encoding(data: bytes) -> bytes:
 def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
     """Decode with the selected core; after an error, repeat in Python, which defines the errors."""
     if core() == "python":
-        return _lift(Lifter(careful=False), data, message, finish)
+        return _lift(Lifter(compare_items=False), data, message, finish)
     try:
         if message == "ModelProto":
             decoder = core_module("proto.decode_models").ModelDecoder({})
             model: Model | None = decoder.model(data)
             if model is not None:
                 return _settle(model, finish, decoder.facts())
-        return _lift(Lifter(careful=False), data, message, finish)
+        return _lift(Lifter(compare_items=False), data, message, finish)
     except WireError:
-        return _lift(Lifter(careful=False, native=False), data, message, finish)
+        return _lift(Lifter(compare_items=False, native=False), data, message, finish)
 
 
 def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:

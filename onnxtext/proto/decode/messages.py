@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from onnxtext._core.proto.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""Number of levels of nested graphs that `careful` first decodes without comparing items.
+"""Number of levels of nested graphs that are first decoded without comparing items.
 
 If the result is not complete, the graph is decoded again item by item. Deeper graphs are decoded
 only item by item: otherwise a node could be decoded once for each enclosing graph.
@@ -54,7 +54,7 @@ class Lifter(NodeLifter):
     def __init__(
         self,
         *,
-        careful: bool,
+        compare_items: bool,
         native: bool = True,
         decoder: ModelDecoder | None = None,
         graph_differs: bool = False,
@@ -62,22 +62,22 @@ class Lifter(NodeLifter):
         """Create the caches.
 
         Args:
-            careful: whether to compare every item with its bytes and add residual decorators.
+            compare_items: whether to compare every item with its bytes and add residual decorators.
             native: whether the native core may be used.
             decoder: decodes with the native core; None for a new one.
-            graph_differs: whether the fast path is known to fail for the model's graph. Then a
-                `careful` lifter does not try it.
+            graph_differs: whether the fast path is known to fail for the model's graph. Then
+                it is not tried if `compare_items`.
         """
-        super().__init__(careful=careful)
-        self._native = native and not careful and core() == "native"
+        super().__init__(compare_items=compare_items)
+        self._native = native and not compare_items and core() == "native"
         self._value_types: dict[bytes, ast.ValueInfo] = {}
         self._opsets: dict[bytes, ast.OpsetImport] = {}
         if self._native:
             new = core_module("proto.decode_models").ModelDecoder
             self._decoder: ModelDecoder = decoder or new(self._value_types)
-        self._fast = Lifter(careful=False, native=native) if careful else None
+        self._fast = Lifter(compare_items=False, native=native) if compare_items else None
         self._graph_differs = graph_differs
-        self._level = 0  # the number of enclosing graphs that are lifted carefully
+        self._level = 0  # the number of enclosing graphs whose items are compared
 
     # ---- Models -----------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class Lifter(NodeLifter):
                         rest.append(view[field.start : field.end])
             else:
                 rest.append(view[field.start : field.end])
-        if self.careful:
+        if self.compare_items:
             lowered = b"".join(self._lowering.model(model))
             model.decorators = residual_decorators("ModelProto", lowered, bytes(data))
         elif rest:
@@ -183,7 +183,7 @@ class Lifter(NodeLifter):
         self._level += 1
         self._finish_graph(graph, others, depth, is_named=bool(texts[2]))
         self._level -= 1
-        if self.careful:
+        if self.compare_items:
             lowered = b"".join(self._lowering.graph(graph))
             self._add_residue(graph, "GraphProto", lowered, memoryview(data)[start:end])
         elif rest:
@@ -297,7 +297,7 @@ class Lifter(NodeLifter):
         if entries:
             function.decorators = (meta_decorator(entries),)
         assemble_function(function, infos)
-        if self.careful:
+        if self.compare_items:
             lowered = self._lowering.function(function)
             self._add_residue(function, "FunctionProto", lowered, memoryview(data))
         elif rest:
@@ -336,7 +336,7 @@ class Lifter(NodeLifter):
                     is_whole = False
         value.metadata = tuple(map(lift_entry, entries))
         value.decorators = tuple(decorators)
-        if self.careful or not is_whole:
+        if self.compare_items or not is_whole:
             lowered = self._lowering.value_info(value)
             value.decorators += residual_decorators("ValueInfoProto", lowered, bytes(data))
         return value
@@ -362,7 +362,7 @@ class Lifter(NodeLifter):
         """Decode a `TensorProto` in a graph's initializer list."""
         type, name, values, decorators, is_whole = lift_tensor(data)
         value = ast.ValueInfo(name or "", type, values, tuple(decorators))
-        if self.careful or not is_whole:
+        if self.compare_items or not is_whole:
             lowered = b"".join(self._lowering.initializer(value))
             value.decorators += residual_decorators("TensorProto", lowered, bytes(data))
         return value
@@ -378,7 +378,7 @@ class Lifter(NodeLifter):
         sparse = replace(sparse, values=replace(sparse.values, name=None))
         type = ast.SparseTensorType(sparse.values.type.element, sparse.dims)
         value = ast.ValueInfo(name, type, sparse)
-        if self.careful and b"".join(self._lowering.initializer(value)) != data:
+        if self.compare_items and b"".join(self._lowering.initializer(value)) != data:
             return []
         return [value]
 

@@ -36,18 +36,18 @@ class NodeLifter(ABC):
     The methods raise `WireError` if the bytes are not a message, or nested too deeply.
 
     Attributes:
-        careful: whether to encode every item again, compare it with its original bytes, and record
-            differences in decorators.
+        compare_items: whether to encode every item again, compare it with its original bytes, and
+            record differences in decorators.
     """
 
-    def __init__(self, *, careful: bool) -> None:
-        self.careful = careful
+    def __init__(self, *, compare_items: bool) -> None:
+        self.compare_items = compare_items
         self._attributes: dict[bytes, Attribute] = {}
         self._exact: dict[int, Attribute] = {}  # by id; they encode to their original bytes
 
     @cached_property
     def _lowering(self) -> Lowering:
-        """The encoder of items; if `careful`, its results are compared with the original bytes.
+        """The encoder of items, whose results are compared with the original bytes.
 
         It is always the Python encoder, which can reuse encodings (`remember`). The native encoder
         would encode a nested graph again for each enclosing graph.
@@ -66,7 +66,7 @@ class NodeLifter(ABC):
             depth: the number of enclosing messages.
         """
         node, is_whole = self.read_node(data, depth)
-        if self.careful or not is_whole:
+        if self.compare_items or not is_whole:
             node.decorators += residual_decorators(
                 "NodeProto", self._lowering.node(node), bytes(data)
             )
@@ -96,7 +96,7 @@ class NodeLifter(ABC):
                 case 5:
                     attribute = self.attribute(inside, depth + 1)
                     attributes.append(attribute)
-                    if self.careful and id(attribute) in self._exact:
+                    if self.compare_items and id(attribute) in self._exact:
                         self._lowering.remember(attribute, data[field.start : field.end])
                 case 6:
                     decorators.append(doc_decorator(inside))
@@ -136,7 +136,7 @@ class NodeLifter(ABC):
         value = attribute_value(fields, lambda graph: self.graph(graph, depth + 1))
         kind = fields.type if value is None or not isinstance(value, Record) else None
         attribute = Attribute(fields.name, kind, value, fields.decorators)
-        if self.careful or not fields.is_whole:
+        if self.compare_items or not fields.is_whole:
             attribute = self._careful_attribute(attribute, fields, data)
         if small is not None and attribute.type not in GRAPH_TYPES:
             self._attributes[small] = attribute

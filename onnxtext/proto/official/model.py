@@ -27,7 +27,7 @@ def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
     """
     reducer = Reducer()
     reduced = reducer.model(memoryview(canonical_message(data, "ModelProto")))
-    return Lifter(careful=False).model(reduced), reducer.losses.all()
+    return Lifter(compare_items=False).model(reduced), reducer.losses.all()
 
 
 class Reducer(AttributeReducer):
