@@ -142,10 +142,7 @@ def _parse(
 
 
 def _recover(
-    parser: Parser,
-    source: Source,
-    errors: list[SemanticError],
-    error: Unexpected | SemanticError,
+    parser: Parser, source: Source, errors: list[SemanticError], error: Unexpected | SemanticError
 ) -> tuple[Any, Recovery]:
     """Continue after `error`; return the value of the start rule, and the recovery.
 

@@ -56,6 +56,35 @@ UNSAFE = {
     "a dimension that may be written twice, after a decorator": (
         value('float[@denotation("d") ? ?] w,'), 'float[@denotation("d") ?, ?] w,',
     ),
+    "a declaration that may be cut off": (
+        value("float[2] v,\n  float degr\n  float[2] w,"), "  float degr,",
+    ),
+    "an arrow between the items of a decorator, which may be a comma": (
+        f"{H}@value_info(inputs, values=> outputs)\n{G}{END}",
+        "@value_info(inputs, values: outputs)",
+    ),
+    "a tuple with one element": (
+        node("  u = Cast <to = (1,)> (t)"), "  u = Cast <to = [1]> (t)",
+    ),
+    "elements in parentheses in a text with elements in braces": (
+        value("  float[2] v = {1, 2},\n  int64[2] w = (1, 2),"), "  int64[2] w = [1, 2],",
+    ),
+    "a fraction as a dimension": (
+        inputs("float[N] x, float[N, 1/2] z"),
+        'g (float[N] x, float[N, "1/2"] z) => (float[N] y) {',
+    ),
+    "an unknown name before a type that may be a name": (
+        inputs("float[N] x, Foo float, int64 z"),
+        "g (float[N] x, float Foo, int64 z) => (float[N] y) {",
+    ),
+    "an invisible character in place of a blank": (
+        inputs("float[N] x, int8\u200bz, int64 v"),
+        "g (float[N] x, int8z, int64 v) => (float[N] y) {",
+    ),
+    "a number in place of the name of a parameter": (
+        function("F <1.0> (a)").replace("10,", '10, producer_version: "1.0",', 1),
+        'F <"1.0"> (a) => (b) {',
+    ),
     "a word for an equals sign": (
         node('  u = Op <modeequals"a"> (t)'), '  u = Op <modeequals = "a"> (t)',
     ),
@@ -223,6 +252,19 @@ SAFE = {
     "an empty string after `:` in attributes": (
         node('  u = Foo <mode: "", axis = 1> (t)'), '  u = Foo <mode = "", axis = 1> (t)',
     ),
+    "a node of MLIR": (node("  %u = onnx.Add(%t, x)"), "  u = Add(t, x)"),
+    "a node of a domain that is called like the prefix in MLIR": (
+        node("  %u = onnx.Add(%t, x)").replace("[21", '[21, "onnx": 1', 1), "  u = onnx.Add(t, x)",
+    ),
+    "a colon before a tensor": (
+        node("  u = Constant <value: float[2] [0, 0]> ()"),
+        "  u = Constant <value = float[2] [0, 0]> ()",
+    ),
+    "an arrow for the colon of a key in a decorator": (
+        f'{H}@value_info(inputs, without=> ["a"])\n{G}{END}',
+        '@value_info(inputs, without: ["a"])',
+    ),
+    "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),
     "a suffix of C that is no digit": (
         node("  u = Foo <axis = 2ul> (t)"), "  u = Foo <axis = 2> (t)",
     ),

@@ -113,8 +113,5 @@ def graph_value(
 
 
 ACTIONS.update(
-    number=Number,
-    reference=Reference,
-    decorated_element=decorated,
-    type_value=lambda type: type,
+    number=Number, reference=Reference, decorated_element=decorated, type_value=lambda type: type
 )

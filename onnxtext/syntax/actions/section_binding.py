@@ -348,9 +348,7 @@ class SectionBinding:
             "value_info": "`value_info` has no entry",
         }
         error = SemanticError(
-            f"{messages.get(kind, f'there is no {kind}')} `{name}`",
-            token=token,
-            code=DANGLING,
+            f"{messages.get(kind, f'there is no {kind}')} `{name}`", token=token, code=DANGLING
         )
         error.step = step
         error.subject = Subject(kind, name)

@@ -181,9 +181,7 @@ def _typed_data(element: ElementType, text: str, dims: tuple[int, ...]) -> ast.T
     if element.kind == "string":
         if text[1:-1].strip():
             raise SemanticError(
-                "a string tensor can contain only strings",
-                token=text,
-                help='write `{"a", "b"}`',
+                "a string tensor can contain only strings", token=text, help='write `{"a", "b"}`'
             )
         return ast.StringData(())
     try:

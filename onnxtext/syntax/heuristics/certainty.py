@@ -84,7 +84,11 @@ def is_certain_comma(context: ErrorContext) -> bool:
         # If the next line has another indentation, the item may be a pasted part of a line.
         margins = [indentation(context.text, t.at) for t in (item[0], token)]
         pasted = begins_line(context.text, item[0].at) and margins[0] != margins[1]
-        return not pasted and (not single or _are_known(context, last, token))
+        # At the end of a line, a name that occurs only once may be cut off.
+        named = "\n" in blank and context.name(last) in _NAMES and last[0] != '"'
+        if pasted or (named and not occurs_elsewhere(context.text, last, last.span)):
+            return False
+        return not single or _are_known(context, last, token)
     if context.name(item[0]) in _TYPES:
         return False
     if not (_is_plain(context, last) and _is_plain(context, token)):

@@ -13,6 +13,7 @@ from onnxtext.io.text_or_binary import MODEL_SUFFIXES
 from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
@@ -50,7 +51,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     rest, name = context.rest, context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
-    message, min_tokens = "the type of a value belongs before its name", 1
+    message, min_tokens, safe = "the type of a value belongs before its name", 1, True
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
         is_label = before == "]" and context.done[0] == "["
@@ -74,13 +75,15 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span, written = Span(name.at, type[0]), f"{type[1]} {name} ="
     elif before is None and _is_value_type(context) and context.name(name) in NAMES:
         span, written = Span(name.at, context.token.end), f"{context.token} {name}"
+        # In `Float float`, `Float` is the type.
+        safe = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span)
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span, written = Span(name.at, context.token.end), f"{context.token}: {name}"
         message, min_tokens = "the type of an attribute belongs after its name", 2
     else:
         return
     default = context.lexer.token(context.text, span.end)
-    safe = not (context.token == ":" and default == "=")
+    safe = safe and not (context.token == ":" and default == "=")
     yield rewritten("misplaced-type", message, span, written, safe=safe, min_tokens=min_tokens)
 
 

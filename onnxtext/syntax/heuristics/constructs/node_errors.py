@@ -324,6 +324,8 @@ def wrong_list_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
     # In braces, an integer would become the bits of a narrow float.
     narrow = left == "{" and context.done[-3] in NARROW
     bits = narrow and "INT" in map(context.name, context.lexer.tokens(inside, 0, len(inside)))
-    safe: Safe = ("," in inside or row or tensor) and ("evident" if bits else True)
+    many = "," in inside.rstrip(" ,")  # `(1,)` may be `1` or `[1]`
+    doubtful = bits or (left == "[" and tensor and "= {" in context.text)
+    safe: Safe = (many or row or tensor) and ("evident" if doubtful else True)
     title = f"write `{left}…{right}`"
     yield Diagnosis("wrong-mark", message, span, edits, title, safe=safe)

@@ -15,7 +15,8 @@ from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bracket, replace
 
 _WITH_SIZE = re.compile(r"(bfloat16|float(?:16)?|u?int(?:64|32|16|8|4|2)|bool|string|double)(\d+)")
-_LIST_TYPE = re.compile(r" *((\w+) *\[ *\d* *\]|\w+ *[\[<(] *(\w+) *[\]>)])")
+# Without the tensor in `value: float[2] [1, 2]`, where the `:` is wrong.
+_LIST_TYPE = re.compile(r" *((\w+) *\[ *(?:\]|\d+ *\](?! *[\[{]))|\w+ *[\[<(] *(\w+) *[\]>)])")
 
 
 def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -83,8 +84,8 @@ def _other_separators(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, edits[0].span, edits, f"write `{written}`")
 
 
-_LIKE_COMMA = re.compile(r"\?|\w[^\w\s] ")
-"""Matches `?`, or a mark that may have been typed instead of a comma, as in `N/ 3`."""
+_DOUBTFUL = re.compile(r"\?|\w[^\w\s] |^[^A-Za-z_]+$")
+"""Matches `?`, a mark that may have been typed instead of a comma, as in `N/ 3`, or a number."""
 
 
 def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
@@ -94,7 +95,7 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
     if found:
         edits = tuple([Edit(Span(*match.span()), f'"{match[0]}"') for match in found])
         message = f"`{found[0][0]}` needs quotes to be a dimension"
-        safe = not any(_LIKE_COMMA.search(edit.text) for edit in edits)
+        safe = not any(_DOUBTFUL.search(edit.text) for edit in edits)
         yield Diagnosis("unquoted-name", message, edits[0].span, edits, "quote it", safe=safe)
 
 

@@ -47,7 +47,7 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     yield from _path(context, span)
     if name[0] in ".:" and "metadata_item" in context.rules:
         return  # the `:` is extra, or the first step of a path is missing
-    certain = is_certain_name(context, name, span)
+    certain = not _PLAIN_NUMBER.fullmatch(name) and is_certain_name(context, name, span)
     if not certain:
         yield from _hyphens(context, span)
         yield from _mark_at_end(context, span)

@@ -19,6 +19,8 @@ _FOREIGN_MARKS = (
     ("->", "=>"), ("->", "="), ("=>", "="), ("=>", ":"), (":=", "="), ("==", "="), ("<-", "="),
 )  # fmt: skip
 _LIKE_ARROW = re.compile(r"=[^\w\s\"()]{1,2}")
+_NAME = re.compile(r'[^\W\d]|"')
+_DEFAULT_DOMAIN = re.compile(r"(?<== )onnx\.(?=\w)")
 _NO_VALUE = CLOSING | {"<", "(", ","}
 """Tokens that cannot begin a value."""
 
@@ -60,17 +62,23 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
             message = f"expected `{right}`, found `{before}{wrong}`"
             value = context.lexer.token(text, span.end)
             safe: Safe = right != "=" or (value is not None and value not in {*CLOSING, ","})
-            if safe and wrong == ":=" and value is not None and value[0] == "@":
-                safe = "evident"  # in `to:= @p`, the type may be missing
+            # In `to:= @p`, the type may be missing; in `values=> outputs`, `=>` may be a comma.
+            listed = right == ":" and "COMMA" in context.expected()
+            doubtful = value is not None and (value.isidentifier() if listed else value[0] == "@")
+            if safe and doubtful and (listed or wrong == ":="):
+                safe = "evident"
             yield rewritten("wrong-mark", message, span, right, safe=safe, min_tokens=2)
     prefixed = not text[offset - 1 : offset].isalnum()  # not as in `5%`
     if context.token is not None and context.token in {"%", "$"} and prefixed:
         kind = "number" if "INT" in context.expected() else "name"
         message = f"a {kind} cannot have the prefix `{context.token}`"
         span, title = context.token.span, f"remove the `{context.token}`"
-        prefixes = tuple(_without_prefix(context, t) for t in context.rest if t == context.token)
-        safe = kind == "name" and not any(edit.text for edit in prefixes)
-        for some in (prefixes, prefixes[:1]):
+        edits = [_without_prefix(context, t) for t in context.rest if t == context.token]
+        safe = kind == "name" and all(_NAME.match(text, edit.span.end) for edit in edits)
+        if '"onnx"' not in text:  # MLIR writes the default domain
+            found = _DEFAULT_DOMAIN.finditer(text, context.line_start, context.line_end)
+            edits += [Edit(Span(*match.span()), "") for match in found]
+        for some in (tuple(edits), tuple(edits[:1])):
             yield Diagnosis("wrong-mark", message, span, some, title, safe=safe, min_tokens=4)
 
 

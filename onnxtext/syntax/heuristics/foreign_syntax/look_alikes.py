@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import COMMENT, STRING, Span
+from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, written_title
 from onnxtext.syntax.heuristics.error_context import ErrorContext
 
@@ -43,15 +44,16 @@ _NEAR = 20_000
 _WORDS = re.compile(f"{STRING}|{COMMENT}|{_WORD.pattern}", re.DOTALL)
 _MEANT = _BLANKS | _INVISIBLE | _MARKS
 _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
+_JOINED = re.compile(f"[A-Za-z0-9_]+[{re.escape(''.join(_INVISIBLE))}]+[A-Za-z0-9_]+")
 _SKIPPED = re.compile(f"{STRING}|{COMMENT}|{_RUN.pattern}", re.DOTALL)
 
 
 def letters(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose Cyrillic and Greek letters in a Latin word."""
     text, offset = context.text, context.at
-    if text[offset : offset + 1] not in _LETTERS:
+    letter, start = text[offset : offset + 1], offset
+    if letter not in _LETTERS:
         return
-    start = offset
     while start > context.line_start and _WORD.match(text[start - 1]):
         start -= 1
     edits: list[Edit] = []
@@ -62,20 +64,10 @@ def letters(context: ErrorContext) -> Iterator[Diagnosis]:
             edits.append(Edit(Span(*match.span()), meant))
     if not edits or edits[0].span.start != start:
         return
-    message = (
-        f"`{text[offset]}` is the letter U+{ord(text[offset]):04X}, not `{_LETTERS[text[offset]]}`"
-    )
-    title = f"{written_title(edits[0].text)} in ASCII"
+    message = f"`{letter}` is the letter U+{ord(letter):04X}, not `{_LETTERS[letter]}`"
+    span, title = Span(offset, offset + 1), f"{written_title(edits[0].text)} in ASCII"
     for some in (tuple(edits), tuple(edits[:1])):
-        yield Diagnosis(
-            "lookalike-character",
-            message,
-            Span(offset, offset + 1),
-            some,
-            title,
-            safe=True,
-            min_tokens=0,
-        )
+        yield Diagnosis("lookalike-character", message, span, some, title, safe=True, min_tokens=0)
 
 
 def _latin(latin_words: set[str], word: str) -> str | None:
@@ -99,16 +91,14 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _RUN.match(text, context.at)
     if match is None:
         return
-    runs = [match.span()]
-    runs += [
-        other.span()
-        for other in _SKIPPED.finditer(text, match.end(), context.ahead_limit)
-        if other[0][0] in _MEANT
-    ]
+    later = _SKIPPED.finditer(text, match.end(), context.ahead_limit)
+    runs = [match, *[other for other in later if other[0][0] in _MEANT]]
     edits = tuple(
-        Edit(Span(*run), "".join(_MEANT[character] for character in text[slice(*run)]))
-        for run in runs
+        [Edit(Span(*run.span()), "".join(map(_MEANT.__getitem__, run[0]))) for run in runs]
     )
+    # An invisible character between two words may stand for a blank.
+    joined = _JOINED.findall(text, context.line_start, context.ahead_limit)
+    safe = all(occurs_elsewhere(text, _RUN.sub("", word), edits[0].span) for word in joined)
     character = text[context.at]
     name = f"U+{ord(character):04X}"
     if character in _BLANKS:
@@ -122,4 +112,4 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
     # that does not help, try to replace only the first.
     for some in (edits, edits[:1]):
         span = some[0].span
-        yield Diagnosis("lookalike-character", message, span, some, title, safe=True, min_tokens=0)
+        yield Diagnosis("lookalike-character", message, span, some, title, safe=safe, min_tokens=0)
