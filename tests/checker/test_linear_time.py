@@ -162,3 +162,15 @@ def test_inputs_of_one_name_are_compared_in_linear_time() -> None:
     codes = {item.code for item in onnxtext.check(model)}
     assert time.process_time() - started < 2
     assert "value-info-conflict" not in codes
+
+
+@pytest.mark.parametrize(("operator", "count"), [("Concat <axis = 1>", 3_000), ("Sum", 12_000)])
+def test_sizes_that_a_wide_node_restricts_are_traced_in_linear_time(
+    operator: str, count: int
+) -> None:
+    inputs = f"{names('x', 'float[{0}_size, 1] {0}', count)}, float[4, 1] c"
+    nodes = f"y = {operator} ({names('x', count=count)}, c)"
+    data = onnxtext.to_binary(text(nodes, inputs=inputs, outputs="float[?, ?] y"))
+    started = time.process_time()
+    assert len(onnxtext.check(data)) == count
+    assert time.process_time() - started < 6

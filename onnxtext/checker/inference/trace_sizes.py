@@ -27,6 +27,7 @@ class SymbolTrace:
     def __init__(self, main: Scope, shapes: SymbolicShapes) -> None:
         self.shapes = shapes
         self._main = main
+        self._inputs = {value.name for value in main.inputs}
         self._environment = shapes.visits[id(main)][0]
         self._indexes: dict[int, int] | None = None
         self._budget = _MAX_VISITED
@@ -56,7 +57,7 @@ class SymbolTrace:
         last value is an input of the node. The list is empty if no chain is found.
         """
         node, main = place.item, self._main
-        if not isinstance(node, Node) or not self.is_in_main(node):
+        if not isinstance(node, Node) or not self.is_in_main(node) or self._budget <= 0:
             return []
         before: dict[str, str] = {name: "" for name in node.inputs if name}
         queue = deque(before)
@@ -86,6 +87,9 @@ class SymbolTrace:
         node = place.item
         if not isinstance(node, Node) or place.part != ("op_type",) or not self.is_in_main(node):
             return False
+        self._budget -= len(node.inputs)
+        if self._budget <= 0:
+            return False
         others = [name for name in node.inputs if name and not self.holds(name, symbol)]
         others = others or [name for name in node.inputs if name]
         return len(node.inputs) > 1 and not any(map(self._uses_constants, others))
@@ -96,7 +100,6 @@ class SymbolTrace:
         An initializer that is also an input does not count.
         """
         main = self._main
-        inputs = {value.name for value in main.inputs}
         seen, queue = {name}, deque([name])
         while queue:
             self._budget -= 1
@@ -106,7 +109,7 @@ class SymbolTrace:
             sources = main.nodes[position].inputs if position != GIVEN else ()
             # A constant is an output of a node without inputs, or an initializer that is not also
             # an input of the graph.
-            if not sources and (position != GIVEN or queue[0] not in inputs):
+            if not sources and (position != GIVEN or queue[0] not in self._inputs):
                 return True
             queue.popleft()
             for source in sources:
