@@ -265,6 +265,12 @@ SAFE = {
         '@value_info(inputs, without: ["a"])',
     ),
     "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),
+    "the type of the last output after its name": (
+        node("  u, v float[2] = Split (t)"), "  u, float[2] v = Split (t)",
+    ),
+    "the type of the first output after its name": (
+        node("  u float[2], v = Split (t)"), "  float[2] u, v = Split (t)",
+    ),
     "a suffix of C that is no digit": (
         node("  u = Foo <axis = 2ul> (t)"), "  u = Foo <axis = 2> (t)",
     ),

@@ -73,7 +73,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         if not type or context.name(name) not in NAMES:
             return
         span, written = Span(name.at, type[0]), f"{type[1]} {name} ="
-    elif before is None and _is_value_type(context) and context.name(name) in NAMES:
+    elif before in {None, ","} and _is_value_type(context) and context.name(name) in NAMES:
         span, written = Span(name.at, context.token.end), f"{context.token} {name}"
         # In `Float float`, `Float` is the type.
         safe = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span)
@@ -93,7 +93,7 @@ def _is_value_type(context: ErrorContext) -> bool:
     if context.name(token) not in {"TYPE", "PRIM"}:
         return False
     if "value_info" not in context.rules:  # an output of a node
-        return context.ahead[:1] == ["="] and "=" not in context.done
+        return context.ahead[:1] in (["="], [","]) and "=" not in context.done
     return not context.ahead or context.ahead[0] in {",", ")", ">", "="}
 
 
