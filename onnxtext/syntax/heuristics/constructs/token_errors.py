@@ -146,7 +146,7 @@ def numbers(context: ErrorContext) -> Iterator[Diagnosis]:
         spelled = other_spelling(written := text[slice(*number)])
         value = written if spelled is None else whole_number(spelled.written) or ""
         invalid = type.startswith(("int", "uint")) and not value.lstrip("-").isdigit()
-        if edits and (invalid or (spelled is not None and spelled.code != other.code)):
+        if edits and invalid:
             break  # the number has another error
         if spelled is None:
             continue
