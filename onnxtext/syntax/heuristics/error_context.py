@@ -341,17 +341,17 @@ def bracket_on_own_line(
 ) -> tuple[Span, Edit] | None:
     """Return (place to mark, edit) for a missing bracket that belongs on its own line; or None.
 
-    It belongs there if the opening bracket ends a line, or if a list of several lines is followed
-    by a blank line. A missing `{` belongs in place of a blank line. `opener` is the opening bracket
-    of the list or block; None for a missing `{`.
+    It belongs there if a list or block of several lines begins after the line of its opening
+    bracket, or is followed by a blank line. A missing `{` belongs in place of a blank line.
+    `opener` is the opening bracket of the list or block; None for a missing `{`.
     """
     text, start = context.text, context.text.find("\n", end) + 1
     stop = line_end(text, start)
     first = start + indentation(text, stop)
-    beside = "" if opener is None else text[opener.end : line_end(text, opener.end)].split("#")[0]
-    several = opener is not None and not beside.strip()
-    if first == stop:
-        several = several or opener is None or text.find("\n", opener.end, end) >= 0
+    several = opener is None or text.find("\n", opener.end, end) >= 0
+    if first < stop:  # the next line is not blank
+        beside = "x" if opener is None else text[opener.end : line_end(text, opener.end)]
+        several = several and not beside.split("#")[0].strip()
     if not several or not 0 < start <= context.at or context.token is None:
         return None
     offset = max(first, context.region.start)
