@@ -77,6 +77,7 @@ UNSAFE = {
         inputs("float[N] x, Foo float, int64 z"),
         "g (float[N] x, float Foo, int64 z) => (float[N] y) {",
     ),
+    "a mark in place of an input": (node("  u = Foo (%t, %)"), "  u = Foo (t, )"),
     "an invisible character in place of a blank": (
         inputs("float[N] x, int8\u200bz, int64 v"),
         "g (float[N] x, int8z, int64 v) => (float[N] y) {",
@@ -264,6 +265,14 @@ SAFE = {
         f'{H}@value_info(inputs, without=> ["a"])\n{G}{END}',
         '@value_info(inputs, without: ["a"])',
     ),
+    "the prefix of MLIR in a string": (
+        node('  %u = Foo <doc = "v = onnx.Add"> (%t)'), '  u = Foo <doc = "v = onnx.Add"> (t)',
+    ),
+    "the prefix of MLIR in a comment": (
+        node("  %u = onnx.Foo (%t) # v = onnx.Add"), "  u = Foo (t) # v = onnx.Add",
+    ),
+    "a mark before a node": (node("  $ u = Relu (t)"), "   u = Relu (t)"),
+    "a mark at the end of a line": (node("  u = Relu (t)$"), "  u = Relu (t)"),
     "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),
     "the type of the last output after its name": (
         node("  u, v float[2] = Split (t)"), "  u, float[2] v = Split (t)",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace as replace_fields
+from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
@@ -20,7 +21,9 @@ _FOREIGN_MARKS = (
 )  # fmt: skip
 _LIKE_ARROW = re.compile(r"=[^\w\s\"()]{1,2}")
 _NAME = re.compile(r'[^\W\d]|"')
-_DEFAULT_DOMAIN = re.compile(r"(?<== )onnx\.(?=\w)")
+_OPERATOR_OF_MLIR = re.compile(r'(?:[^"#=\n]|"[^"\n]*")*= *(onnx\.)(?=\w)')
+_DOMAIN_ONNX = re.compile(r'(?<![\w.])onnx"? *:|domain: *"?onnx\b')
+_BEFORE_NAME = frozenset("(<[{,=:")
 _NO_VALUE = CLOSING | {"<", "(", ","}
 """Tokens that cannot begin a value."""
 
@@ -73,13 +76,20 @@ def foreign_marks(context: ErrorContext) -> Iterator[Diagnosis]:
         kind = "number" if "INT" in context.expected() else "name"
         message = f"a {kind} cannot have the prefix `{context.token}`"
         span, title = context.token.span, f"remove the `{context.token}`"
-        edits = [_without_prefix(context, t) for t in context.rest if t == context.token]
-        safe = kind == "name" and all(_NAME.match(text, edit.span.end) for edit in edits)
-        if '"onnx"' not in text:  # MLIR writes the default domain
-            found = _DEFAULT_DOMAIN.finditer(text, context.line_start, context.line_end)
-            edits += [Edit(Span(*match.span()), "") for match in found]
+        edits, certain = list[Edit](), kind == "name"
+        tokens = [*(context.done[-1:] or [context.token]), *context.rest]
+        for before, mark in pairwise(tokens):
+            if mark == context.token:
+                edits.append(_without_prefix(context, mark))
+                # In `(x, $)`, the mark may stand for a name.
+                alone = before in _BEFORE_NAME and _NAME.match(text, mark.end) is None
+                certain = certain and not (alone or edits[-1].text)
+        start = context.token.at if context.first is None else context.first.at
+        operator = _OPERATOR_OF_MLIR.match(text, start)
+        if operator is not None and not _DOMAIN_ONNX.search(text):  # MLIR writes the default domain
+            edits.append(Edit(Span(*operator.span(1)), ""))
         for some in (tuple(edits), tuple(edits[:1])):
-            yield Diagnosis("wrong-mark", message, span, some, title, safe=safe, min_tokens=4)
+            yield Diagnosis("wrong-mark", message, span, some, title, safe=certain, min_tokens=4)
 
 
 def _without_prefix(context: ErrorContext, prefix: Token) -> Edit:
