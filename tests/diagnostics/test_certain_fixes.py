@@ -271,6 +271,9 @@ SAFE = {
     "the prefix of MLIR in a comment": (
         node("  %u = onnx.Foo (%t) # v = onnx.Add"), "  u = Foo (t) # v = onnx.Add",
     ),
+    "a node of MLIR in a text with a domain that ends in onnx": (
+        node("  %u = onnx.Add(%t, x)").replace("[21", '[21, "ai.onnx": 1', 1), "  u = Add(t, x)",
+    ),
     "a mark before a node": (node("  $ u = Relu (t)"), "   u = Relu (t)"),
     "a mark at the end of a line": (node("  u = Relu (t)$"), "  u = Relu (t)"),
     "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),

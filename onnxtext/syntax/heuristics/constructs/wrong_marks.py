@@ -22,7 +22,7 @@ _FOREIGN_MARKS = (
 _LIKE_ARROW = re.compile(r"=[^\w\s\"()]{1,2}")
 _NAME = re.compile(r'[^\W\d]|"')
 _OPERATOR_OF_MLIR = re.compile(r'(?:[^"#=\n]|"[^"\n]*")*= *(onnx\.)(?=\w)')
-_DOMAIN_ONNX = re.compile(r'(?<![\w.])onnx"? *:|domain: *"?onnx\b')
+_DOMAIN_ONNX = re.compile(r'onnx(?<![\w.]onnx)(?:"| *[:,>])')  # begins with a literal: fast
 _BEFORE_NAME = frozenset("(<[{,=:")
 _NO_VALUE = CLOSING | {"<", "(", ","}
 """Tokens that cannot begin a value."""
