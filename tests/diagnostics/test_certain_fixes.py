@@ -433,6 +433,7 @@ def test_only_certain_fixes_are_safe(name: str, applicability: str) -> None:
         (node('  u := Foo <v = string[1] "a"]> (t)'), ["wrong-mark", "missing-bracket"]),
         (inputs("float[N] x, half c = (1)"), ["unknown-type", "wrong-mark"]),
         (node("  u := Foo <v = bool[1] true]> (t)"), ["wrong-mark", "missing-bracket"]),
+        (inputs("x float[N], t float"), ["misplaced-type", "misplaced-type"]),
     ],
 )
 def test_an_error_with_an_unsafe_fix_does_not_hide_the_error_before_it(

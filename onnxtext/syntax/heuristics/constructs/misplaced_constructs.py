@@ -18,7 +18,7 @@ from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_openi
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
@@ -51,7 +51,8 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     rest, name = context.rest, context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
-    message, min_tokens, safe = "the type of a value belongs before its name", 1, True
+    message, min_tokens = "the type of a value belongs before its name", 1
+    safe: Safe = True
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
         is_label = before == "]" and context.done[0] == "["
@@ -76,14 +77,14 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     elif before in {None, ","} and _is_value_type(context) and context.name(name) in NAMES:
         span, written = Span(name.at, context.token.end), f"{context.token} {name}"
         # In `Float float`, `Float` is the type.
-        safe = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span)
+        safe = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span) or "evident"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span, written = Span(name.at, context.token.end), f"{context.token}: {name}"
         message, min_tokens = "the type of an attribute belongs after its name", 2
     else:
         return
     default = context.lexer.token(context.text, span.end)
-    safe = safe and not (context.token == ":" and default == "=")
+    safe = False if context.token == ":" and default == "=" else safe
     yield rewritten("misplaced-type", message, span, written, safe=safe, min_tokens=min_tokens)
 
 
