@@ -276,6 +276,9 @@ SAFE = {
     ),
     "a mark before a node": (node("  $ u = Relu (t)"), "   u = Relu (t)"),
     "a mark at the end of a line": (node("  u = Relu (t)$"), "  u = Relu (t)"),
+    "an invisible character beside a comment with another": (
+        node("  u = Relu (\u200bt) # a\u200bb"), "  u = Relu (t) # a\u200bb",
+    ),
     "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),
     "the type of the last output after its name": (
         node("  u, v float[2] = Split (t)"), "  u, float[2] v = Split (t)",

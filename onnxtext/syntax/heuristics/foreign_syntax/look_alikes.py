@@ -44,7 +44,7 @@ _NEAR = 20_000
 _WORDS = re.compile(f"{STRING}|{COMMENT}|{_WORD.pattern}", re.DOTALL)
 _MEANT = _BLANKS | _INVISIBLE | _MARKS
 _RUN = re.compile(f"[{re.escape(''.join(_MEANT))}]+")
-_JOINED = re.compile(f"[A-Za-z0-9_]+[{re.escape(''.join(_INVISIBLE))}]+[A-Za-z0-9_]+")
+_JOINED = re.compile(f"([A-Za-z0-9_]+)(?:[{re.escape(''.join(_INVISIBLE))}]+[A-Za-z0-9_]+)+")
 _SKIPPED = re.compile(f"{STRING}|{COMMENT}|{_RUN.pattern}", re.DOTALL)
 
 
@@ -97,8 +97,16 @@ def lookalikes(context: ErrorContext) -> Iterator[Diagnosis]:
         [Edit(Span(*run.span()), "".join(map(_MEANT.__getitem__, run[0]))) for run in runs]
     )
     # An invisible character between two words may stand for a blank.
-    joined = _JOINED.findall(text, context.line_start, context.ahead_limit)
-    safe = all(occurs_elsewhere(text, _RUN.sub("", word), edits[0].span) for word in joined)
+    starts = {run.start() for run in runs}
+    first = match.start()
+    while _WORD.match(text[first - 1 : first]):
+        first -= 1
+    joined = {
+        _RUN.sub("", word[0])
+        for word in _JOINED.finditer(text, first, context.ahead_limit)
+        if word.end(1) in starts
+    }
+    safe = all(occurs_elsewhere(text, word, edits[0].span) for word in joined)
     character = text[context.at]
     name = f"U+{ord(character):04X}"
     if character in _BLANKS:
