@@ -66,7 +66,11 @@ def find_left_behind(
     model = _read(content, weights) if others else None
     if model is None:
         return []
-    from onnxtext.weights.external_data import external_locations, weight_locations
+    from onnxtext.weights.external_data import (
+        external_locations,
+        stores_of_blobs,
+        weight_locations,
+    )
 
     exists = os.path.exists  # `Path.exists` raises an OSError for long names
     kinds = [("external data that is", "external-file-missing", external_locations)]
@@ -74,6 +78,7 @@ def find_left_behind(
         kinds.append(("weights that are", "weights-missing", weight_locations))
     found = []
     named: set[str] = set()
+    blobs = stores_of_blobs(model, Path(there)) if weights else {}
     for source in others.values():
         for what, code, locations in kinds:
             names = [
@@ -81,8 +86,14 @@ def find_left_behind(
                 for name, path in locations(model, source).items()
                 if name not in named and exists(path) and not exists(Path(there, name))
             ]
-            # Of a store that is missing as a whole, do not name the blobs.
-            names = [name for name in names if os.path.dirname(name) not in names]  # noqa: PTH120
+            if locations is weight_locations:  # do not name blobs of a store that is missing
+                missing = {*names, *named}
+                lacking = [
+                    f"{store}/{blob}"
+                    for blob, store in stores_of_blobs(model, source).items()
+                    if blob not in blobs and store not in missing
+                ]
+                names += [name for name in lacking if name not in named]
             if names:
                 found.append(_left_behind(what, code, names, source, target))
                 named.update(names)

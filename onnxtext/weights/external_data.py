@@ -305,23 +305,32 @@ def external_locations(model: Model, base: Path) -> dict[str, Path]:
 
 
 def weight_locations(model: Model, base: Path) -> dict[str, Path]:
-    """Return the paths of a text's stores, their blobs, safetensors and data files, by location.
+    """Return the paths of a text's stores, safetensors files and data files, by their location.
+
+    The arguments are those of `external_locations`.
+    """
+    places = [place.path for place in model.places]
+    return _resolved([*places, *_Locations(model).data_files], base)
+
+
+def stores_of_blobs(model: Model, base: Path) -> dict[str, str]:
+    """Return the path, as in the text, of the store that has a blob of the text, by its SHA-256.
 
     The arguments are those of `external_locations`. Blobs that the text itself has are left out.
     """
     from onnxtext.weights.statistics import first_uses_of_blobs
     from onnxtext.weights.store import Store
 
-    places = [place.path for place in model.places]
-    found = _resolved([*places, *_Locations(model).data_files], base)
+    found: dict[str, str] = {}
     inside = Blobs(model.resources)
     digests = [digest for digest in first_uses_of_blobs(model) if not inside.knows(digest)]
-    for place in model.places:
-        if place.kind == "store" and place.path in found:
-            store = Store(found[place.path])
-            with contextlib.suppress(OSError):
-                names = [name for digest in digests for name in store.matching(digest)]
-                found |= {f"{place.path}/{name}": store.directory / name for name in names}
+    stores = [place.path for place in model.places if place.kind == "store"]
+    for path, directory in _resolved(stores, base).items():
+        store = Store(directory)
+        with contextlib.suppress(OSError):
+            for digest in digests:
+                for name in store.matching(digest):
+                    found.setdefault(name, path)
     return found
 
 

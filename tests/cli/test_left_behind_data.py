@@ -183,3 +183,29 @@ def test_a_store_may_lack_a_blob_of_an_edited_text(directory: Path) -> None:
     )
     (directory / "out" / "m.weights" / digest).write_bytes(bytes(256))
     assert run(*command, cwd=directory).err == ""
+
+
+def test_another_store_beside_an_edited_text_may_have_a_blob(directory: Path) -> None:
+    digest = hashlib.sha256(bytes(256)).hexdigest()
+    for name in ("a", "b"):
+        (directory / name).mkdir()
+        (directory / "out" / name).mkdir()
+    (directory / "a" / digest).write_bytes(bytes(256))
+    (directory / "out" / "b" / digest).write_bytes(bytes(256))
+    text = TEXT.replace('external("data/w.bin", 0, 256)', f'blob"{digest}"')
+    text += 'resources {\n  store: "a"\n  store: "b"\n}\n'
+    (directory / "m.onnxtxt").write_text(text)
+    command = ("edit", "m.onnxtxt", "rename", "x", "input", "-f", "-o", "out/new")
+    assert run(*command, cwd=directory).err == ""
+
+
+def test_the_blobs_of_a_missing_store_are_not_named(directory: Path) -> None:
+    digest = hashlib.sha256(bytes(256)).hexdigest()
+    (directory / "a").mkdir()
+    (directory / "a" / digest).write_bytes(bytes(256))
+    text = TEXT.replace('external("data/w.bin", 0, 256)', f'blob"{digest}"')
+    (directory / "m.onnxtxt").write_text(f'{text}resources {{ store: "a/" }}\n')
+    result = run("edit", "m.onnxtxt", "rename", "x", "input", "-o", "out/new", cwd=directory)
+    assert result.err.startswith(
+        "warning[weights-missing]: out/new refers to weights that are not in its directory: `a/`\n"
+    )
