@@ -279,6 +279,9 @@ SAFE = {
     "an invisible character beside a comment with another": (
         node("  u = Relu (\u200bt) # a\u200bb"), "  u = Relu (t) # a\u200bb",
     ),
+    "a comma after the type of an attribute at the end of a line": (
+        node("  u = Foo <\n    a: int\n    t = float[1] {1}> (t)"), "    a: int,",
+    ),
     "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),
     "the type of the last output after its name": (
         node("  u, v float[2] = Split (t)"), "  u, float[2] v = Split (t)",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, in_attributes
 from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext, begins_line, indentation
 
 _AROUND = 20_000
@@ -85,8 +85,9 @@ def is_certain_comma(context: ErrorContext) -> bool:
         margins = [indentation(context.text, t.at) for t in (item[0], token)]
         pasted = begins_line(context.text, item[0].at) and margins[0] != margins[1]
         # At the end of a line, a name that occurs only once may be cut off.
-        named = "\n" in blank and context.name(last) in _NAMES and last[0] != '"'
-        if pasted or (named and not occurs_elsewhere(context.text, last, last.span)):
+        typed = context.done[-2:-1] == [":"] and in_attributes(context)  # as in `alpha: float`
+        cut_off = "\n" in blank and context.name(last) in _NAMES and last[0] != '"' and not typed
+        if pasted or (cut_off and not occurs_elsewhere(context.text, last, last.span)):
             return False
         return not single or _are_known(context, last, token)
     if context.name(item[0]) in _TYPES:
