@@ -650,6 +650,8 @@ def test_a_missing_quote_before_an_empty_name_is_not_a_doubled_quote(
         ("float[] w = [1, 2]", "float[]"),
         ('@doc("(") float[N] w = [1, 2]', "float[N]"),
         ('float[@doc("a") N] w = [1, 2]', "float"),
+        ("sparse_tensor(float[N]) w = sparse(float[1] [7], int64[1] [0])", "float[N]"),
+        ('sparse_tensor ( float[@doc("a") N] ) w = sparse(float[1] [7], int64[1] [0])', "float"),
     ],
 )
 def test_a_tensor_without_sizes_is_marked_at_its_type(value: str, marked: str) -> None:

@@ -212,7 +212,8 @@ def entry_place(text: str, span: Span) -> Span:
 def type_place(text: str, span: Span) -> Span:
     """Return the span of the tensor type after the decorators that begin at `span`.
 
-    If its dimensions have decorators, return the span of the element type.
+    If its dimensions have decorators, return the span of the element type. Of the type of a sparse
+    tensor, return the part in parentheses, which has the dimensions.
     """
     lexer, depth = load_lexer(), 0
     token = lexer.token(text, span.start)
@@ -220,10 +221,10 @@ def type_place(text: str, span: Span) -> Span:
         depth += token.endswith("(") - (token == ")")  # `@doc(` is one token
         token = lexer.token(text, token.end)
     match = None if token is None else _TENSOR_TYPE.match(text, token.at)
-    return span if match is None else Span(*match.span())
+    return span if match is None else Span(*match.span(1))
 
 
-_TENSOR_TYPE = re.compile(r"\w+(\s*\[[^][\"#]*\])?")
+_TENSOR_TYPE = re.compile(r"(?:sparse_tensor\s*\(\s*)?(\w+(?:\s*\[[^][\"#]*\])?)")
 
 
 def follows_bare_value(text: str, errors: list[SemanticError], start: int) -> bool:
