@@ -22,7 +22,7 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.onnx_errors import untyped_values
-from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts
+from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts, stash_type
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.type_variables import (
     TypeMismatch,
@@ -309,15 +309,23 @@ def _passed_types(node: Node, inputs: Texts, body: Scope) -> Texts:
 
 
 def with_special(signature: Signature, node: Node, inputs: Texts, output_types: Texts) -> Texts:
-    """Infer the first output type of a node if its operator needs a special rule.
+    """Infer output types of a node if its operator needs a special rule.
 
-    Special rules exist for the operators in `OUTPUT_TYPES`, and for `QGemm` of onnxruntime. The
-    schemas of these operators do not determine the first output type: it depends on attributes, on
-    the element type of a sequence, or on an optional input.
+    Special rules exist for the operators in `OUTPUT_TYPES`, for `QGemm` of onnxruntime, and for the
+    second and later outputs of `LayerNormalization`. The schemas of these operators do not
+    determine the types: they depend on attributes, on the element type of a sequence, or on an
+    optional input.
 
-    Return `output_types`, which follow from the schema, with the inferred type in place of the
-    first type. For other operators, or if the type is unknown, return `output_types` unchanged.
+    Return `output_types`, which follow from the schema, with the inferred types in their place. For
+    other operators, or if the types are unknown, return `output_types` unchanged.
     """
+    if signature.name in _STASHING and not signature.domain:
+        if signature.origin and not signature.tentative:
+            return output_types  # the operator of a schema file
+        stashed, formal = stash_type(node), signature.output(1)
+        if formal is None or stashed not in signature.allowed(formal.type):
+            return output_types
+        return (*output_types[:1], *[stashed] * (len(output_types) - 1))
     special = OUTPUT_TYPES.get(node.op_type)
     if signature.domain == "com.microsoft" and signature.name == "QGemm":
         special = _quantized_product
@@ -325,6 +333,10 @@ def with_special(signature: Signature, node: Node, inputs: Texts, output_types: 
         return output_types
     computed = special(node, inputs)
     return (computed, *output_types[1:]) if computed is not None else output_types
+
+
+_STASHING = ("LayerNormalization", "SimplifiedLayerNormalization")
+"""Operators of the standard domain; only onnxruntime has the second, and the first before 17."""
 
 
 def _quantized_product(node: Node, inputs: Texts) -> str | None:

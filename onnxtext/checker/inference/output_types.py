@@ -121,6 +121,11 @@ def _wrapped(kind: str) -> OutputType:
     return lambda node, inputs: f"{kind}({inputs[0]})" if inputs and inputs[0] is not None else None
 
 
+def stash_type(node: Node) -> str | None:
+    """Return the type of the statistics that a layer normalization outputs after its result."""
+    return _type_from_number(node, "stash_type", "tensor(float)")
+
+
 OUTPUT_TYPES: dict[str, OutputType] = {
     **dict.fromkeys(("BitCast", "Cast"), _numbered("to", None)),
     **dict.fromkeys(

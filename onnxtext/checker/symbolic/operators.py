@@ -216,13 +216,20 @@ def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())
 
 
-def _layer_normalized(call: OperatorCall) -> SymbolicShape:
-    """Return the input's shape; reject a scale or bias that cannot be broadcast to this shape."""
+def _layer_normalized(call: OperatorCall) -> Shapes:
+    """Infer the output shapes; reject a scale or bias that cannot be broadcast to the input.
+
+    The mean and the inverse standard deviation, which operators may output after the result, have
+    size 1 in the normalized dimensions. These are those from the axis on.
+    """
     shape = call.shape(0)
-    if shape is not None and call.axis("axis", -1) is not None:
-        for index in (1, 2):
-            _require_broadcast_to(call, index, shape)
-    return shape
+    axis = None if shape is None else call.axis("axis", -1)
+    if shape is None or axis is None:
+        return (shape,)
+    for index in (1, 2):
+        _require_broadcast_to(call, index, shape)
+    statistics = (*shape[:axis], *(1,) * (len(shape) - axis))
+    return shape, statistics, statistics
 
 
 def _reverse_sequence(call: OperatorCall) -> SymbolicShape:
@@ -270,7 +277,6 @@ _SINGLE: dict[str, Callable[[OperatorCall], SymbolicShape]] = {
         ("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"), convolution_and_pooling.global_pool
     ),
     **dict.fromkeys(("Hardmax", "LogSoftmax", "Softmax"), normalization.along_axis),
-    **dict.fromkeys(("LayerNormalization", "RMSNormalization"), _layer_normalized),
     **dict.fromkeys(("QuantizeLinear", "DequantizeLinear"), quantized.quantize_linear),
     **dict.fromkeys(("Resize", "Upsample"), data_dependent_shapes.resize),
     **dict.fromkeys(("Scatter", "ScatterElements"), data_dependent_shapes.scatter_elements),
@@ -328,6 +334,7 @@ DOMAINS = frozenset(("", ml_operators.DOMAIN))
 OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
     **{name: first_output(shape) for name, shape in _SINGLE.items()},
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
+    **dict.fromkeys(("LayerNormalization", "RMSNormalization"), _layer_normalized),
     **dict.fromkeys(
         ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"), normalization.cross_entropy
     ),

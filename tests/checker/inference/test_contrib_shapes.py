@@ -516,3 +516,24 @@ def test_normalization_of_the_standard_domain_keeps_the_shape(name: str, opset: 
                   opsets=str(opset), ir_version=8)  # fmt: skip
     (finding,) = [item for item in problems(source) if item.code == "shape-mismatch"]
     assert "`w` has 5 rows, but `h` has 4 columns" in finding.message
+
+
+@pytest.mark.parametrize("opset", [13, 17])
+@pytest.mark.parametrize("axis", [-1, 1, 0])
+def test_statistics_of_layer_normalization_have_size_1_from_the_axis_on(
+    axis: int, opset: int
+) -> None:
+    nodes = (
+        f"y, m, s = LayerNormalization <axis = {axis}> (x, w)\n"
+        f"z, i = SimplifiedLayerNormalization <axis = {axis}> (x, w)\n"
+        f"a, b = SimplifiedLayerNormalization <axis = {axis}, stash_type = 11> (x, w)"
+    )
+    source = text(nodes, inputs="float[N, 3, 4] x, float[4] w", outputs="float[N, 3, 4] y",
+                  opsets=str(opset), ir_version=8)  # fmt: skip
+    subject, _ = run_rules(lift_model(onnxtext.to_binary(source)))
+    assert subject.main is not None
+    known = inferred_types(subject)[id(subject.main)]
+    sizes = {-1: "N, 3, 1", 1: "N, 1, 1", 0: "1, 1, 1"}[axis]  # onnxruntime computes the same
+    assert {spell_type(known[name]) for name in "msi"} == {f"float[{sizes}]"}
+    assert spell_type(known["b"]) == f"double[{sizes}]"
+    assert {spell_type(known[name]) for name in "yza"} == {"float[N, 3, 4]"}

@@ -352,9 +352,6 @@ _SINGLE: dict[str, ShapeFunction] = {
     "GatherBlockQuantized": block_scales,
     "GatherND": _standard("GatherND"),
     "GemmFastGelu": _standard("MatMul"),
-    **dict.fromkeys(
-        ("LayerNormalization", "SimplifiedLayerNormalization"), _standard("LayerNormalization")
-    ),
     "Inverse": _checked(_inverse),
     "MatMulBnb4": _checked(packed_blob, _packed_product),
     "MatMulNBits": _checked(_packed_weights, _packed_product),
@@ -381,6 +378,7 @@ _SINGLE: dict[str, ShapeFunction] = {
 SHAPES: dict[str, Callable[[OperatorCall], Shapes]] = {
     **{name: first_output(shape) for name, shape in {**SINGLE, **_SINGLE}.items()},
     **TRANSFORMERS,
+    **dict.fromkeys(_AMONG_STANDARD, OPERATORS["LayerNormalization"]),
     "Attention": partial(attention, past=4),
     "DynamicQuantizeLSTM": recurrent,
     "EmbedLayerNormalization": _embedding_shapes,
