@@ -15,14 +15,18 @@ from onnxtext.checker.context.signatures import Signature, allows_any
 from onnxtext.checker.inference.output_types import Texts
 from onnxtext.schemas.type_strings import is_tensor, text_spelling
 
-_COMMON = {
-    f"tensor({name})" for name in ["bool", "double", "float", "float16", "int32", "int64", "string"]
-}
+_COMMON = [
+    f"tensor({name})"
+    for name in "float int64 bool int32 string float16 double uint8 int8 int16 bfloat16 uint16 "
+    "uint32 uint64".split()
+]
+"""Common types in messages, the most common ones first."""
 
 
-def _rarity(text: str) -> tuple[bool, int, str]:
+def _rarity(text: str) -> tuple[int, int, str]:
     """Return the sort key of a type for messages: common tensors first, optionals last."""
-    return text not in _COMMON, text.count("("), text
+    rank = _COMMON.index(text) if text in _COMMON else len(_COMMON)
+    return rank, text.count("("), text
 
 
 class TypeMismatch(NamedTuple):
