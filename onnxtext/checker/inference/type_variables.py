@@ -15,11 +15,10 @@ from onnxtext.checker.context.signatures import Signature, allows_any
 from onnxtext.checker.inference.output_types import Texts
 from onnxtext.schemas.type_strings import is_tensor, text_spelling
 
-_COMMON = [
-    f"tensor({name})"
-    for name in "float int64 bool int32 string float16 double uint8 int8 int16 bfloat16 uint16 "
-    "uint32 uint64".split()
-]
+_NAMES = (
+    "float int64 bool int32 string float16 double uint8 int8 int16 bfloat16 uint16 uint32 uint64"
+)
+_COMMON = [f"tensor({name})" for name in _NAMES.split()]
 """Common types in messages, the most common ones first."""
 
 
