@@ -25,7 +25,12 @@ from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.type_merging import Types, without_shape, without_sizes
+from onnxtext.checker.inference.type_merging import (
+    Types,
+    without_negative,
+    without_shape,
+    without_sizes,
+)
 from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.proto.decode.types_and_tensors import lift_type
 from onnxtext.proto.encode.lower_error import LowerError
@@ -242,13 +247,17 @@ def _correct_types(signature: Signature, node: Node, types: Types, unknown: bool
 
     For version 10 of `Slice`, and for `DFT` with an unknown length, onnx infers that a symbolic
     dimension keeps its size. For `Loop`, it infers that the tensors in a carried sequence keep the
-    shape that they have at first. For nodes with nested graphs, it may infer types from wrong types
-    in these graphs. `unknown` tells whether the length of `DFT` is unknown; for other operators,
-    whether an input after the first has an unknown type. In place of such an input of `Slice`,
-    `Split` or `Squeeze`, onnx uses its default.
+    shape that they have at first. For `CenterCropPad`, it infers sizes that are negative. For nodes
+    with nested graphs, it may infer types from wrong types in these graphs.
+
+    `unknown` tells whether the length of `DFT` is unknown; for other operators, whether an input
+    after the first has an unknown type. In place of such an input of `Slice`, `Split` or `Squeeze`,
+    onnx uses its default.
     """
     if node.op_type == "Loop" or _has_wrong_rank(node) or (unknown and node.op_type == "Squeeze"):
         return tuple(map(without_shape, types))
+    if node.op_type == "CenterCropPad":
+        return tuple(map(without_negative, types))
     if any(is_misinferred(inner) for graph in walk_graphs(node) for inner in graph.nodes):
         return tuple(map(without_shape, types))
     wrong = unknown and node.op_type in ("DFT", "Slice", "Split")

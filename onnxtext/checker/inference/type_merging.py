@@ -49,6 +49,14 @@ def without_sizes(type: Type | None) -> Type | None:
     return replace(type, shape=(None,) * len(type.shape))
 
 
+def without_negative(type: Type | None) -> Type | None:
+    """Return a tensor type with negative dimensions unknown, and any other type unchanged."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    dims = [None if isinstance(dim, int) and dim < 0 else dim for dim in type.shape]
+    return replace(type, shape=tuple(dims))
+
+
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
     """Return `type` with the shape of `other` if both are tensor types; otherwise `type`.
 

@@ -339,6 +339,7 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
         ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"), normalization.cross_entropy
     ),
     "Attention": standard_attention,
+    "CausalConvWithState": convolution_and_pooling.causal_conv,
     "DynamicQuantizeLinear": lambda call: (call.shape(0), (), ()),
     "Split": reshape_and_slice.split,
     "TopK": data_dependent_shapes.top_k,

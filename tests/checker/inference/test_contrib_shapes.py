@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 
 import onnxtext
 from benchmarks.judge import judged
+from onnxtext.ast.types import Type
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.engine.check_tree import run_rules
 from onnxtext.checker.inference.explain_shape_errors import spell_type
@@ -530,10 +531,34 @@ def test_statistics_of_layer_normalization_have_size_1_from_the_axis_on(
     )
     source = text(nodes, inputs="float[N, 3, 4] x, float[4] w", outputs="float[N, 3, 4] y",
                   opsets=str(opset), ir_version=8)  # fmt: skip
-    subject, _ = run_rules(lift_model(onnxtext.to_binary(source)))
-    assert subject.main is not None
-    known = inferred_types(subject)[id(subject.main)]
+    known = _types(source)
     sizes = {-1: "N, 3, 1", 1: "N, 1, 1", 0: "1, 1, 1"}[axis]  # onnxruntime computes the same
     assert {spell_type(known[name]) for name in "msi"} == {f"float[{sizes}]"}
     assert spell_type(known["b"]) == f"double[{sizes}]"
     assert {spell_type(known[name]) for name in "yza"} == {"float[N, 3, 4]"}
+
+
+def _types(source: str) -> dict[str, Type]:
+    """Return the inferred types of the values of a model's graph, by name."""
+    subject, _ = run_rules(lift_model(onnxtext.to_binary(source)))
+    assert subject.main is not None
+    return inferred_types(subject)[id(subject.main)]
+
+
+def test_a_negative_size_of_a_crop_is_no_size_of_the_output() -> None:
+    """onnx infers the size -2; onnxruntime computes an empty tensor."""
+    source = text("y = CenterCropPad (x, s)", inputs="float[3, 4] x", outputs="float[?, ?] y",
+                  values="int64[2] s = {-2, 3}")  # fmt: skip
+    assert spell_type(_types(source)["y"]) == "float[?, 3]"
+
+
+@pytest.mark.skipif(onnx.defs.onnx_opset_version() < 27, reason="onnx does not know the operator")
+def test_the_state_of_a_causal_convolution_has_an_entry_less_than_the_kernel() -> None:
+    for length, expected in (('"K - 1"', []), ("S", []), ("K", ["dim-variable-conflict"])):
+        source = text("y, p = CausalConvWithState (x, w, , s)",
+                      inputs=f"float[B, C, L] x, float[C, 1, K] w, float[B, C, {length}] s",
+                      outputs="float[B, C, L] y, float[B, C, ?] p",
+                      opsets="27", ir_version=13)  # fmt: skip
+        assert [item.code for item in problems(source)] == expected
+    stateless = source.replace("(x, w, , s)", "(x, w)")
+    assert spell_type(_types(stateless)["p"]) == 'float[B, C, "K - 1"]'

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import ge
 
-from onnxtext.checker.symbolic.operator_call import OperatorCall, SymbolicShape
+from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, minus, plus, times
 from onnxtext.checker.symbolic.sizes.quotients import quotient, quotient_rounded_up
 
@@ -142,6 +142,21 @@ def pool(call: OperatorCall) -> SymbolicShape:
         wrong = f"`pads` is {list(pads)}, and `kernel_shape` is {list(kernel)}"
         call.reject(f"{wrong}; onnxruntime needs pads smaller than the kernel", specified=False)
     return (*shape[:2], *windowed(call, shape[2:], kernel))
+
+
+def causal_conv(call: OperatorCall) -> Shapes:
+    """Infer the output shapes of `CausalConvWithState`; require symbolic sizes to fit.
+
+    onnx checks sizes that are numbers. The state has an entry less than the kernel.
+    """
+    shape, kernel = call.shape(0), call.shape(1)
+    if shape is None or kernel is None or len(shape) != 3 or len(kernel) != 3:
+        return (shape,)
+    state = (*shape[:2], plus(kernel[2], -1))
+    call.equal(kernel[0], shape[1])
+    for left, right in zip(call.shape(3) or (), state, strict=False):
+        call.equal(left, right)
+    return shape, state
 
 
 def global_pool(call: OperatorCall) -> SymbolicShape:
