@@ -484,7 +484,7 @@ UNRUN = {
     ("y = SwiGLU (x)", "y", "float[B, 5, 4]"),
     ("y = SwiGLU (x, x)", "y", "float[B, 5, 8]"),
     ("y, k = MatMulNBitsMlp <K = 8, N = 3, block_size = 16, activation = \"silu\"> "
-     "(x, , , u, b, , u, b)", "yk", "float[B, 5, 3] float[B, 5, 8]"),
+     "(x, x, b, u, b, , u, b)", "yk", "float[B, 5, 3] float[B, 5, 8]"),
     ("y = QLinearReduceMean <axes = [1], keepdims = 0> (u, one, , one)", "y", "uint8[U]"),
     ("y = RelativePositionBias <max_distance = 8> (q, seven, tokens)", "y", "float[1, 6, 7, B]"),
     ("y = MulInteger (u, , u)", "y", "int32[U, 4]"),
@@ -562,3 +562,29 @@ def test_the_state_of_a_causal_convolution_has_an_entry_less_than_the_kernel() -
         assert [item.code for item in problems(source)] == expected
     stateless = source.replace("(x, w, , s)", "(x, w)")
     assert spell_type(_types(stateless)["p"]) == 'float[B, C, "K - 1"]'
+
+
+@pytest.mark.parametrize(
+    ("outputs", "inputs", "problem"),
+    [
+        ("y, k", "x, , ", "the output `input_skip_bias_sum` needs the input `skip`"),
+        ("y, k", "x, , b", "the output `input_skip_bias_sum` needs the input `skip`"),
+        ("y, k", "x, x, ", "the input `skip` needs the input `norm_scale`"),
+        ("y", "x, x, ", "the input `skip` needs the input `norm_scale`"),
+        ("y, k", "x, x, b", ""),
+        ("y", "x, , b", ""),
+        ("y", "x, , ", ""),
+    ],
+)
+def test_an_output_of_a_fused_operator_needs_an_input(
+    outputs: str, inputs: str, problem: str
+) -> None:
+    node = (
+        f"{outputs} = com.microsoft.MatMulNBitsMlp <K = 8, N = 3, block_size = 16, "
+        f'activation = "silu"> ({inputs}, u, b, , u, b)'
+    )
+    source = text(node, inputs="float[B, 5, 8] x, float[8] b, uint8[3, 1, 8] u",
+                  outputs="float[B, 5, 3] y", opsets='"": 21, "com.microsoft": 1')  # fmt: skip
+    found = [item for item in problems(source) if item.code == "shape-mismatch"]
+    assert [item.severity for item in found] == ["warning"] * bool(problem)
+    assert all(problem in item.message for item in found)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Infer output shapes of onnxruntime's operators for parts of transformers.
 
-The functions follow the schemas of the operators (ContribOperators.md). They do not check nodes.
+The functions follow the schemas of the operators (ContribOperators.md). Only a few check nodes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,16 @@ def _gated_linear_unit(call: OperatorCall) -> SymbolicShape:
 
 
 def _quantized_mlp(call: OperatorCall) -> Shapes:
-    """Infer the output shapes of `MatMulNBitsMlp`; the second output is `A` plus `skip`."""
+    """Infer the output shapes of `MatMulNBitsMlp`; the second output is `A` plus `skip`.
+
+    onnxruntime rejects this output without `skip`, and `skip` without `norm_scale`.
+    """
+    if len(call.node.outputs) > 1 and call.node.outputs[1] and not call.has_input(1):
+        wrong = "the output `input_skip_bias_sum` needs the input `skip`, which is omitted"
+        call.reject(wrong, specified=False)
+    elif call.has_input(1) and not call.has_input(2):
+        wrong = "the input `skip` needs the input `norm_scale`, which is omitted"
+        call.reject(wrong, specified=False)
     shape, columns = call.shape(0), call.integer("N", -1)
     return ((*shape[:-1], columns), shape) if shape and columns >= 0 else ()
 
