@@ -163,20 +163,37 @@ def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_tensors_are_read_up_to_a_limit() -> None:
-    sizes = (40, 2_000, 3_000)
-    tensors = [numpy_helper.from_array(np.arange(size), f"w{size}") for size in sizes]
+    arrays = [np.arange(size) for size in (40, 1_000, 2_000)]
+    arrays += [np.arange(size, dtype=np.uint8) for size in (40, 200)]
+    tensors = [numpy_helper.from_array(array, f"w{n}") for n, array in enumerate(arrays)]
+    graph = onnx.GraphProto(name="g", initializer=tensors)
+    text = onnxtext.from_binary(onnx.ModelProto(graph=graph).SerializeToString(), inline_limit=0)
+    model = onnxtext.parse(text)
+    fields = ResolvedFields(model.resources)
+    whole = [fields.small_data(value).data for value in model.graph.values]
+    assert [isinstance(data, RawData) for data in whole] == [True, True, False, True, False]
+
+
+def test_tensors_that_share_a_blob_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, the time of a check would not be linear in the size of the text."""
+    monkeypatch.setattr(resolved_fields, "_MAX_BYTES", 20_000)
+    tensors = [numpy_helper.from_array(np.arange(1_000), f"w{n}") for n in range(5)]
     graph = onnx.GraphProto(name="g", initializer=tensors)
     model = onnxtext.parse(onnxtext.from_binary(onnx.ModelProto(graph=graph).SerializeToString()))
     fields = ResolvedFields(model.resources)
     whole = [fields.small_data(value).data for value in model.graph.values]
-    assert [isinstance(data, RawData) for data in whole] == [True, True, False]
+    assert [isinstance(data, RawData) for data in whole] == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize("place", ["initializer", "Constant"])
-def test_weights_do_not_use_up_the_limit_for_shapes(place: str) -> None:
+@pytest.mark.parametrize("element", ["float32", "int32", "int8"])
+def test_weights_do_not_use_up_the_limit_for_shapes(element: str, place: str) -> None:
     """Models have thousands of biases, which are as small as shapes, but no rule reads them."""
-    bias = np.arange(1024, dtype=np.float32) / 7
-    tensors = [numpy_helper.from_array(bias + n, f"b{n}") for n in range(1_100)]
+    sizes = {"float32": 1024, "int32": 1024, "int8": 4096}
+    bias = np.arange(sizes[element], dtype=np.int32)
+    tensors = [
+        numpy_helper.from_array((bias * (n + 1)).astype(element), f"b{n}") for n in range(1_100)
+    ]
     tensors.append(numpy_helper.from_array(np.arange(40), "w"))
     nodes = [helper.make_node("Gather", ["x", "w"], ["y"])]
     if place == "Constant":

@@ -23,7 +23,6 @@ from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.presence_defaults import PresenceDefaults
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.wire.reader import WireError, read_fields
 
 if TYPE_CHECKING:
@@ -89,10 +88,13 @@ _BLOBS = (ast.Blob, ast.TypedBlob)
 _STORED = (*_BLOBS, ast.RepeatedList)
 _MAX_LIST_BYTES = 1 << 16
 """The maximum size in bytes of an expanded list: rules read shapes and axes, which are smaller."""
-_MAX_TENSOR_BYTES = 1 << 14
-"""The maximum size in bytes of a blob that is read for a tensor: shapes are read, weights not."""
-_MAX_FLOATS_BYTES = 1 << 7
-"""The same for floats, of which rules read only a few, such as scales."""
+_MAX_TENSOR_BYTES = 1 << 13
+"""The maximum size in bytes of an int64 or int32 blob that is read for a tensor.
+
+Rules read shapes and indices of up to 1,024 elements, but not weights.
+"""
+_MAX_OTHER_BYTES = 1 << 7
+"""The same for other types, of which rules read only a few elements, such as scales."""
 _MAX_BYTES = 1 << 22
 """The maximum total size in bytes of the lists and tensors that are expanded for rules."""
 
@@ -116,6 +118,7 @@ class ResolvedFields:
         self._kept: list[object] = []  # keeps objects alive, so that no `id()` is reused
         self._resources = resources
         self._left = _MAX_BYTES
+        self._read: set[str] = set()  # the digests of the blobs read for tensors
         self._attributes: dict[int, ast.Attribute] = {}
 
     @cached_property
@@ -209,7 +212,8 @@ class ResolvedFields:
     def small_data(self, value: ast.ValueInfo) -> ast.ValueInfo:
         """Copy an initializer, with its data if a small blob stores it.
 
-        The total size of such data is limited as in `whole_lists`.
+        The total size of such data is limited as in `whole_lists`, but the first use of each blob
+        does not count.
         """
         if not isinstance(value.type, ast.TensorType) or not isinstance(value.data, _BLOBS):
             return value
@@ -219,11 +223,14 @@ class ResolvedFields:
         return self._record(self.original(value), replace(value, data=data))
 
     def _small(self, type: ast.TensorType, data: ast.Blob | ast.TypedBlob) -> ast.TensorData:
-        element, size = ELEMENTS.get(type.element), self._size(data)
-        is_float = element is not None and element.kind == "float"
-        if size > min(_MAX_FLOATS_BYTES if is_float else _MAX_TENSOR_BYTES, self._left):
+        size = self._size(data)
+        if size > (_MAX_TENSOR_BYTES if type.element in ("int64", "int32") else _MAX_OTHER_BYTES):
             return data
-        self._left -= size
+        if data.digest in self._read:  # the first use takes no longer than reading the text
+            if size > self._left:
+                return data
+            self._left -= size
+        self._read.add(data.digest)
         return self.stored(type, data)
 
     def graph(self, graph: ast.Graph) -> ast.Graph:
