@@ -274,21 +274,16 @@ def correct(
     offset = correction.edit.span.start
     new_context = context
     begins = not correction.removed and context.text[context.line_start : offset].isspace()
-    if (
-        begins
-        or context.text.find("\n", offset, context.at) >= 0
-        or offset == context.next_statement
-    ):
+    above = context.text.find("\n", offset, context.at) >= 0
+    if begins or above or offset == context.next_statement:
         new_context = context.until(offset)
     words = ranked_words(new_context)
     before = context.text.find("\n", new_context.previous_end, offset) >= 0
     if not correction.removed and before and not new_context.previous_line_complete:
-        line = line_start(new_context.text, new_context.previous_end)
-        tokens = new_context.lexer.tokens(new_context.text, line, new_context.previous_end)
-        span = (
-            tokens[-1].span if tokens else Span(new_context.previous_end, new_context.previous_end)
-        )
-        last = new_context.text[slice(*span)]
+        end = new_context.previous_end
+        tokens = context.lexer.tokens(context.text, line_start(context.text, end), end)
+        span = tokens[-1].span if tokens else Span(end, end)
+        last = context.text[slice(*span)]
         return incomplete_statement(
             sentence(words), last, span, (correction.edit,), correction.cost
         )

@@ -10,23 +10,10 @@ _STRINGS = {"STRING", "ESCAPED_STRING", "BYTES", "TRIPLE"}
 _NUMBERS = {"INT", "FLOAT", "HEX", "HEX_FLOAT", "NAN", "COMPLEX", "FLOAT_WORD", "NEGATIVE_WORD"}
 _TYPES = {"TYPE", "PRIM", "CONTAINER", "UNDEFINED"}
 _PUNCTUATION = {
-    "AT": "@",
-    "COLON": ":",
-    "COMMA": ",",
-    "DOT": ".",
-    "EQUAL": "=",
-    "LBRACE": "{",
-    "LESSTHAN": "<",
-    "LPAR": "(",
-    "LSQB": "[",
-    "MORETHAN": ">",
-    "QMARK": "?",
-    "RBRACE": "}",
-    "RPAR": ")",
-    "RSQB": "]",
-    "_ARROW": "=>",
-    "SPLAT": "...",
-}
+    "AT": "@", "COLON": ":", "COMMA": ",", "DOT": ".", "EQUAL": "=", "LBRACE": "{", "LESSTHAN": "<",
+    "LPAR": "(", "LSQB": "[", "MORETHAN": ">", "QMARK": "?", "RBRACE": "}", "RPAR": ")",
+    "RSQB": "]", "_ARROW": "=>", "SPLAT": "...",
+}  # fmt: skip
 _NODE = {"LSQB", "COMMA", "EQUAL", "DECORATOR", "WORD", "STRING", "TYPE"}
 _VALUE = {"AT", "INT", "WORD", "STRING", "TYPE", "DECORATOR"}
 _HEADER_VALUE = {"INT", "NUMBERS", "LSQB", "STRING"}
@@ -64,18 +51,10 @@ _SINGLE = {
 
 
 SAMPLES = {
-    **_PUNCTUATION,
-    "WORD": "x",
-    "INT": "0",
-    "STRING": '""',
-    "TYPE": "float[1]",
-    "PRIM": "float",
-    "NUMBERS": "[0]",
-    "BOOL": "true",
-    "BRACES": "{0}",
-    "DECORATOR": "@doc(",
+    **_PUNCTUATION, "WORD": "x", "INT": "0", "STRING": '""', "TYPE": "float[1]", "PRIM": "float",
+    "NUMBERS": "[0]", "BOOL": "true", "BRACES": "{0}", "DECORATOR": "@doc(",
     "BLOB": 'blob"0123456789abcdef"',
-}
+}  # fmt: skip
 """A sample token for each terminal that may be missing."""
 
 

@@ -31,29 +31,12 @@ _SMART_QUOTED = re.compile(f'[{SMART_QUOTES}]([^"{SMART_QUOTES}\\n]*)[{SMART_QUO
 _TRIPLE = re.compile(f"[\"'{SMART_QUOTES}]{{3}}")
 _ESCAPED_QUOTE = re.compile(r'\\"')
 ALIASES = {
-    "float32": "float",
-    "fp32": "float",
-    "f32": "float",
-    "float64": "double",
-    "fp64": "double",
-    "f64": "double",
-    "half": "float16",
-    "fp16": "float16",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "int": "int64",
-    "long": "int64",
-    "i64": "int64",
-    "i32": "int32",
-    "i8": "int8",
-    "u8": "uint8",
-    "byte": "uint8",
-    "str": "string",
-    "boolean": "bool",
-    "sequence": "seq",
-    "list": "seq",
+    "float32": "float", "fp32": "float", "f32": "float", "float64": "double", "fp64": "double",
+    "f64": "double", "half": "float16", "fp16": "float16", "f16": "float16", "bf16": "bfloat16",
+    "int": "int64", "long": "int64", "i64": "int64", "i32": "int32", "i8": "int8", "u8": "uint8",
+    "byte": "uint8", "str": "string", "boolean": "bool", "sequence": "seq", "list": "seq",
     "dict": "map",
-}
+}  # fmt: skip
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
