@@ -639,3 +639,10 @@ def test_a_number_with_a_mistake_in_a_list_of_rows_is_no_unclosed_bracket() -> N
     text = HEAD + "  y = Op (x) <\n    a = [\n      1, 2, 0o7, 3,\n    ],\n  >\n}}\n"
     found = [item for item in onnxtext.check(text) if item.severity == "error"]
     assert [line_of(text, item) for item in found] == [5, 8]
+
+
+@pytest.mark.parametrize("mark", ["=", ", u ="])
+def test_a_line_that_begins_with_a_mark_is_not_the_next_statement(mark: str) -> None:
+    nodes = f"      t\n {mark} Op <a = 1> ()\n      v = Op <a = 1> (t)\n      y = Sub (v, x)\n"
+    text = f"  y = this.f (x)\n  }}\n    f (x) => (y) {{\n{nodes}}}  }}\n"
+    assert [line_of(text, item) for item in parse_partial(Source(text), "model")[1]] == [1, 8]

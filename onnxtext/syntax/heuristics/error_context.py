@@ -26,7 +26,7 @@ OPENING = frozenset(CLOSER)
 CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
-_INNER = frozenset(("{", "(", "=>"))
+_INNER = frozenset(("{", "(", "=>", "=", ","))
 """Tokens that cannot begin a statement."""
 _AFTER_CLOSER = ("=>", "{", "<")  # marks that may follow a closing bracket on its line
 _MAX_LINE_LENGTH = 2000
