@@ -250,6 +250,10 @@ UNSAFE = {
 """For each error: the text, and a line of the text that the fix gives."""
 
 SAFE = {
+    "two types after names of outputs": (
+        node("  u float[1], v float[1] = Split <num_outputs = 2> (t)"),
+        "  float[1] u, float[1] v = Split <num_outputs = 2> (t)",
+    ),
     "an empty string after `:` in attributes": (
         node('  u = Foo <mode: "", axis = 1> (t)'), '  u = Foo <mode = "", axis = 1> (t)',
     ),

@@ -18,7 +18,13 @@ from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_openi
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, rewritten
+from onnxtext.syntax.heuristics.diagnosis import (
+    Diagnosis,
+    Safe,
+    advice,
+    rewritten,
+    written_title,
+)
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
@@ -28,12 +34,14 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
 
-_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
+_PLAIN = frozenset(("TYPE", "PRIM"))
+_TYPES = _PLAIN | {"CONTAINER"}
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
 )
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
+_BEFORE_NAMES = "write the types before the names"
 _GRAPH_AMONG_NODES = 3
 """The edit cost of the diagnosis that a graph is among nodes.
 
@@ -52,6 +60,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     rest, name = context.rest, context.done[-1]
     before = context.done[-2] if len(context.done) > 1 else None
     message, min_tokens = "the type of a value belongs before its name", 1
+    others: tuple[Edit, ...] = ()
     safe: Safe = True
     if context.token == ":" and len(rest) > 1:
         type = _type_at(context, rest[1:])
@@ -77,7 +86,9 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     elif before in {None, ","} and _is_value_type(context) and context.name(name) in NAMES:
         span, written = Span(name.at, context.token.end), f"{context.token} {name}"
         # In `Float float`, `Float` is the type.
-        safe = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span) or "evident"
+        others = tuple(_types_after_names(context))
+        known = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span)
+        safe = (known and all("]" in edit.text for edit in others)) or "evident"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span, written = Span(name.at, context.token.end), f"{context.token}: {name}"
         message, min_tokens = "the type of an attribute belongs after its name", 2
@@ -85,13 +96,23 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     default = context.lexer.token(context.text, span.end)
     safe = False if context.token == ":" and default == "=" else safe
-    yield rewritten("misplaced-type", message, span, written, safe=safe, min_tokens=min_tokens)
+    edits = (Edit(span, written), *others)
+    title = _BEFORE_NAMES if others else written_title(written)
+    yield Diagnosis("misplaced-type", message, span, edits, title, safe=safe, min_tokens=min_tokens)
+
+
+def _types_after_names(context: ErrorContext) -> Iterator[Edit]:
+    """Yield edits that move the types of further outputs, as in `a float, b float = Split (x)`."""
+    ahead = context.ahead if "value_info" not in context.rules else []
+    for comma, name, type in zip(ahead[::3], ahead[1::3], ahead[2::3], strict=False):
+        if comma != "," or context.name(name) not in NAMES or context.name(type) not in _PLAIN:
+            return
+        yield Edit(Span(name.at, type.end), f"{type} {name}")
 
 
 def _is_value_type(context: ErrorContext) -> bool:
     """Whether the unexpected token is the type of a value, at the end of its declaration."""
-    token = context.token
-    if context.name(token) not in {"TYPE", "PRIM"}:
+    if context.name(context.token) not in _PLAIN:
         return False
     if "value_info" not in context.rules:  # an output of a node
         return context.ahead[:1] in (["="], [","]) and "=" not in context.done
