@@ -183,6 +183,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         f'{H}{G}  t = x > 0\n  y = Relu (t)\n}}\nmetadata {{\n  node y {{\n    k = "v"\n  }}\n}}\n',
         [(3, 9), (8, 7)], "expressions are not supported", "write `Greater (x, …)`",
     ),
+    "an error after a comparison among inputs": (
+        node("  u = Abs (t < x)\n  v = Abs (t >= x)\n  w = Abs t"), [(4, 14), (5, 14), (6, 11)],
+        "expressions are not supported", "write a node for each operation; here, `Less (t, …)`",
+    ),
     "an error after a surplus `>` of a header": (
         f"<\n  ir_version: 10,\n>\n>\n{G}  y = Relu x\n}}\n", [(4, 1), (6, 12)],
         "this line is written twice", "remove it",

@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.node_errors import (
+    NAMES,
+    closing_index,
+    in_attributes,
+    inputs_bracket,
+)
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import (
@@ -24,8 +29,8 @@ from onnxtext.tensor.element_types import ELEMENTS
 _BINARY = {
     "**": "Pow", "==": "Equal", "!=": "Equal", ">=": "GreaterOrEqual", "<=": "LessOrEqual",
     "&&": "And", "||": "Or", "and": "And", "or": "Or", "is": "Equal", "+": "Add", "-": "Sub",
-    "*": "Mul", "/": "Div", "@": "MatMul", "%": "Mod", ">": "Greater", "&": "And", "|": "Or",
-    "^": "Xor",
+    "*": "Mul", "/": "Div", "@": "MatMul", "%": "Mod", ">": "Greater", "<": "Less",
+    "&": "And", "|": "Or", "^": "Xor",
 }  # fmt: skip
 """The operators of ONNX for binary operators of Python and C++; longer marks come first."""
 _UNARY = {"not": "Not", "-": "Neg", "~": "Not", "!": "Not"}
@@ -84,11 +89,14 @@ def python_constants(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose expressions in place of a node: `y = x + 1`, `y = -x` and `y = not x`."""
+    """Diagnose expressions in place of a node or an input: `y = x + 1`, `y = -x`, `Abs (x > y)`."""
     token, done, text = context.token, context.done, context.text
     if token is None or "node" not in context.rules or text.startswith(("/*", "//"), token.at):
         return
-    if innermost_bracket(done) is not None or begins_line(text, token.at):
+    # Without a blank before it, a mark such as `<` may be a mistyped comma.
+    inputs = token in {"<", ">", "+", "*"} and text[token.at - 1].isspace()
+    inputs = inputs and done[-2:-1] in (["("], [","]) and inputs_bracket(context) is not None
+    if (innermost_bracket(done) is not None and not inputs) or begins_line(text, token.at):
         return
     place, size = token.at, 1
     if done[-2:-1] == ["="] and done[-1] == "not":
@@ -98,20 +106,20 @@ def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         match = _EXPRESSION.match(text, token.at, context.line_end)
         node = not done and text[: token.at].rstrip(" \t").endswith(")")
-        if match is None or not (
-            node or (done[-2:-1] == ["="] and context.name(done[-1]) in NAMES)
-        ):
+        operand = (inputs or done[-2:-1] == ["="]) and context.name(done[-1]) in NAMES
+        if match is None or not (node or operand) or (match["mark"] == "<" and not inputs):
             return
         size, operator = len(match["mark"]), _BINARY[match["mark"]]
         operands = "…, …" if node else f"{done[-1]}, …"
     message = "expressions are not supported: every operation must be a node"
     help = f"write `{operator} ({operands})`"
-    if not done:
-        help = f"write a node for each operation; here, `{operator} (…, …)`"
-    elif text.startswith("!=", place):
+    if text.startswith("!=", place):
         help = f"write `Equal ({operands})`, and then `Not (…)`"
-    span = Span(place, place + size)
-    yield Diagnosis("not-a-name", message, span, help=help, skip_to=context.line_end + 1)
+    elif inputs or not done:
+        help = f"write a node for each operation; here, `{operator} ({operands})`"
+    span, skip_to = Span(place, place + size), context.line_end + 1
+    edits = (Edit(span, ","),) if inputs else ()
+    yield Diagnosis("not-a-name", message, span, edits, help=help, skip_to=skip_to)
 
 
 def conditional_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
