@@ -97,7 +97,7 @@ MENDED = {
         '  producer_name: "a",',
     ),
     "a word before a key": (
-        header("new ir_version: 10,"), (2, 3), "`new` does not belong here", "   ir_version: 10,",
+        header("new ir_version: 10,"), (2, 3), "`new` does not belong here", "  ir_version: 10,",
     ),
     "a line before a key": (
         header("ir_version: 10,", "the new", "opset_import: [21],"), (3, 3),

@@ -127,7 +127,7 @@ def test_a_type_among_the_inputs_of_a_node_is_removed() -> None:
     text = graph(inputs)
     (error,) = syntax_errors(text)
     assert error.fix is not None
-    assert error.fix.apply(text) == text.replace("    float[2] x,", "     x,")
+    assert error.fix.apply(text) == text.replace("    float[2] x,", "    x,")
 
 
 def test_the_help_for_an_entry_in_a_function_names_functions() -> None:

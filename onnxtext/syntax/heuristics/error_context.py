@@ -373,7 +373,9 @@ def insert(offset: int, text: str) -> Edit:
 
 
 def removal(text: str, span: Span) -> Edit:
-    """Return the edit that removes a range; leave a space between words that would join."""
+    """Return the edit that removes a range; it leaves one blank between blanks or words."""
     before, after = text[max(span.start - 1, 0) : span.start], text[span.end : span.end + 1]
+    if before == after == " ":
+        return Edit(Span(span.start, span.end + 1), "")
     joins = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
     return Edit(span, " " if joins else "")
