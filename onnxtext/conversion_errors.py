@@ -117,7 +117,8 @@ def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnos
         from onnxtext.decorator_fixes import fix_decorator
 
         fix = fix_decorator(source.text, first, list(spans))
-        help = help if fix is None else fix.title
+        form = first.expected[0] if len(first.expected) == 1 else ""
+        help = fix.title if fix is not None else f"write `{form}`" if form else help
     subject = Subject("decorator", first.mark) if first.mark.startswith("@") else None
     return Diagnostic(
         first.code,

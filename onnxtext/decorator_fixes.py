@@ -40,7 +40,7 @@ def fix_decorator(text: str, error: LowerError, spans: Sequence[Span]) -> Fix | 
     wrong = error.mark.rpartition(" ")[2]
     name = wrong.removeprefix("@")
     edits: list[Edit] = []
-    if error.expected == (":",):
+    if error.expected and "(" in error.expected[0]:
         edits = _entry_marks(text, spans[0]) if len(spans) == 1 else []
     elif error.expected == PARTS.get(name):
         edits = _correct_keywords(text, spans[0], error.expected)

@@ -34,7 +34,8 @@ class RecordError(ValueError):
 
     Attributes:
         mark: the wrong word, such as the name of a field; "" if unknown.
-        expected: the words or marks of which one is misspelled or missing; () if unknown.
+        expected: the words of which one is misspelled, or the right form of the decorator, such as
+            `@doc("text")`; () if unknown.
     """
 
     def __init__(self, message: str, mark: str = "", expected: Iterable[str] = ()) -> None:

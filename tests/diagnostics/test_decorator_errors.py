@@ -142,6 +142,11 @@ def test_a_misspelled_key_of_an_annotation_is_a_warning() -> None:
     assert onnxtext.check(text.replace("SCAL_", "OTHER_")) == []
 
 
+def test_the_help_about_a_wrong_argument_shows_the_right_form() -> None:
+    (error,) = errors(decorated('@doc("a", "b")'))
+    assert (error.help, error.fix) == ('write `@doc("text")`', None)
+
+
 @pytest.mark.parametrize("following", ['"a text"', '@meta("a": "b")'])
 def test_missing_arguments_have_no_fix_that_leaves_an_open_bracket(following: str) -> None:
     error = syntax_errors(node(f"  @doc\n  {following}\n  u = Abs (t)"))[0]

@@ -224,14 +224,14 @@ def _one_string(decorator: Decorator) -> bytes:
         case (Field(None, bytes() as text),):
             return text
     name = decorator.name
-    raise RecordError(f'`@{name}` takes one string: `@{name}("…")`', f"@{name}")
+    raise RecordError(f"`@{name}` takes one string", f"@{name}", (f'@{name}("text")',))
 
 
 def _entries(decorator: Decorator) -> list[bytes]:
     entries = []
     for argument in decorator.arguments:
         if not isinstance(argument.key, str) or not isinstance(argument.value, bytes):
-            raise RecordError('`@meta` takes entries: `@meta("key": "value")`', "@meta", (":",))
+            raise RecordError("`@meta` takes entries", "@meta", ('@meta("key": "value")',))
         key = to_bytes(argument.key)
         entries.append(delimited(b"\x0a", key) + delimited(b"\x12", argument.value))
     return entries

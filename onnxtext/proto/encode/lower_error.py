@@ -18,8 +18,8 @@ class LowerError(ValueError):
         mark: the wrong text in the statement, such as a blob's digest; "" if unknown. For an
             invalid record, words that occur in this order in the statement, such as `@set nope` or
             `configuration num_device`; the last word is wrong.
-        expected: for an invalid record, the words or marks of which one is misspelled or missing;
-            () if unknown.
+        expected: for an invalid record, the words of which one is misspelled, or the right form of
+            the decorator, such as `@doc("text")`; () if unknown.
     """
 
     def __init__(
