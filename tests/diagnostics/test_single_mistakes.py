@@ -10,6 +10,15 @@ from tests.diagnostics.found import errors, syntax_errors
 from tests.diagnostics.models import H, node, value
 
 UNSAFE = {
+    "a decorator after the last node": (
+        node('  y = Relu (x) @doc("a")'), (3, 16), "syntax-error", '  @doc("a")',
+    ),
+    "empty braces": (
+        node("  y = Relu {} (x)"), (3, 12), "syntax-error", "  y = Relu (x)",
+    ),
+    "a mistyped comma": (
+        node("  y = Add (a< b)"), (3, 13), "syntax-error", "  y = Add (a, b)",
+    ),
     "a misplaced comma": (
         node("  y = Add (,a b)"), (3, 12), "syntax-error", "  y = Add (a, b)",
     ),
@@ -104,8 +113,8 @@ WITHOUT_FIX = {
         node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
         "expected `=`, a name or `,`, found `@meta(`",
     ),
-    "a decorator after the last node": (
-        node('  y = Relu (x) @doc("a")'), (3, 16), "a decorator belongs before its node",
+    "a decorator after a last node of several lines": (
+        node('  y = Relu (\n    x\n  ) @doc("a")'), (5, 5), "a decorator belongs before its node",
     ),
     "an attribute without its value": (
         node("  y = Softmax <axis => (x)"), (3, 21),

@@ -27,7 +27,7 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
     """Return the diagnostic of a syntax error."""
     fix = None
     if diagnosis.title and diagnosis.edits:
-        edits = tuple([_tidy(source, edit) for edit in diagnosis.edits])
+        edits = tuple([_tidy(source, edit) for edit in (*diagnosis.edits_before, *diagnosis.edits)])
         fix = Fix(diagnosis.title, edits, "safe" if diagnosis.safe is True else "unsafe")
     return Diagnostic(
         diagnosis.code,
@@ -262,7 +262,7 @@ def _is_brace(error: Diagnostic) -> bool:
 def _tidy(source: Source, edit: Edit) -> Edit:
     """Move an inserted `:` or `,` to its usual place, directly after the token before it.
 
-    Give new lines the line endings of the source.
+    Give new lines the line endings of the source, and indent the text after a new line.
     """
     if not edit.text:
         return edit
@@ -272,7 +272,8 @@ def _tidy(source: Source, edit: Edit) -> Edit:
     if edit.text in (":", ",") and before.endswith(" ") and before.strip():
         return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), edit.text)
     if edit.text.strip() != "," or start != end or before.strip():
-        return Edit(edit.span, source.with_line_ends(edit.text))
+        inserted = start == end < len(text) and edit.text.endswith("\n") and not before.strip()
+        return Edit(edit.span, source.with_line_ends(edit.text + before * inserted))
     offset = len(text[:start].rstrip())
     if "#" in text[line_start(text, offset) : offset]:  # perhaps a comment
         return edit

@@ -5,16 +5,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replace_fields
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, inputs_bracket
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed
 from onnxtext.syntax.heuristics.error_context import CLOSER, ErrorContext, begins_line, insert
 from onnxtext.syntax.heuristics.expected import found_words
 
 _IN_BRACKETS = re.compile(
     r"[ \t]*(?:(?P<open>\()|\[|<)[ \t]*[\w\", .]+=[^>\n#][^\n#]*\)[ \t]*(?(open)\)|[\]>])[ \t\r]*$"
+)
+
+
+_ONE_NODE = re.compile(
+    r"\n[ \t]*(?P<node>[^=(<\n]+=[^=(<\n]+(?:<[^<>\n]*>[ \t]*)?\([^()\n]*\))(?P<blanks>[ \t]*)"
 )
 
 
@@ -38,8 +44,15 @@ def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if done[-1] == ")" and "node" in context.rules and not begins_line(context.text, done[0].at):
         span = Span(done[0].at, done[-1].end)
-        message, help = "a decorator belongs before its node", "move it before the node"
-        yield advice("syntax-error", message, span, help, Edit(span, ""))
+        message, title = "a decorator belongs before its node", "move it before the node"
+        found = removed("syntax-error", message, span, title)
+        line = context.text.rfind("\n", 0, span.start)
+        node = _ONE_NODE.fullmatch(context.text, line, span.start)
+        if node is None:
+            yield replace_fields(found, title="", help=title)
+        else:
+            moved = insert(node.start("node"), context.text[slice(*span)] + "\n")
+            yield replace_fields(found, edits_before=(moved, Edit(Span(*node.span("blanks")), "")))
 
 
 def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
