@@ -223,6 +223,13 @@ FIXED = {
         key('  opset_import: [{domain: "", version: 21}],'),
         (3, 18), "wrong-mark", '  opset_import: ["": 21],',
     ),
+    "a missing brace of a metadata block": (
+        section(
+            'metadata {\n  value x {\n    k: "v"\n  node y {\n    k: "v"\n  }\n}\n\n'
+            "quantization {\n  y: []\n}\n"
+        ),
+        (9, 3), "unclosed-bracket", "  }",
+    ),
     "opset imports with commas": (
         key('  opset_import: ["", 18, "ai.onnx.ml", 3],'),
         (3, 20), "wrong-mark", '  opset_import: ["": 18, "ai.onnx.ml": 3],',
@@ -238,13 +245,6 @@ EXPLAINED = {
     "a surplus brace in metadata": (
         section('metadata {\n  node y {\n    k: "v"\n  }}\n  value x {\n    a: "b"\n  }\n}\n'),
         (9, 4), "unexpected `}`",
-    ),
-    "two missing braces in sections": (
-        section(
-            'metadata {\n  value x {\n    k: "v"\n  node y {\n    k: "v"\n  }\n}\n\n'
-            "quantization {\n  y: []\n}\n"
-        ),
-        (9, 3), "the metadata block `value` can contain entries only",
     ),
     "a metadata entry without a value": (
         section('metadata {\n  node y {\n    a: "b"\n    k:\n    l: "v"\n  }\n}\n'),

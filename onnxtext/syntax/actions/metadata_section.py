@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onnxtext.ast.section_paths import PathStep
+from onnxtext.diagnostics import Edit
 from onnxtext.quick_dataclass import dataclass
+from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
@@ -102,12 +104,11 @@ def metadata_block(
     if kind != "function":
         for item in items:
             if isinstance(item, MetadataBlock):
-                raise SemanticError(
-                    f"the metadata block `{kind}` can contain entries only",
-                    token=item.kind,
-                    help="add the missing `}` before this block",
-                    code="unclosed-bracket",
-                )
+                message = f"the metadata block `{kind}` can contain entries only"
+                error = SemanticError(message, token=item.kind, code="unclosed-bracket")
+                if error.at is not None:
+                    error.edits = (Edit(Span(error.at, error.at), "}\n"),)
+                raise error
     elif any(step.is_label for step in path or ()):
         help = "write `function NAME { … }`"
         raise SemanticError("a function cannot have a label", token=kind, help=help)

@@ -134,12 +134,13 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
 
 
 def _edit_title(edits: tuple[Edit, ...]) -> str:
-    """Return the title of a fix that changes commas."""
+    """Return the title of a fix that changes commas or adds `}`."""
     if len({edit.text for edit in edits}) > 1:
         return "correct the commas"
     first = edits[0]
     verb = "remove" if not first.text else "write" if first.span.start < first.span.end else "add"
-    return f"{verb} `,`" if len(edits) == 1 else f"{verb} {len(edits):,} commas"
+    mark = first.text.strip() or ","
+    return f"{verb} `{mark}`" if len(edits) == 1 else f"{verb} {len(edits):,} commas"
 
 
 def step_place(text: str, span: Span, step: int) -> Span:
