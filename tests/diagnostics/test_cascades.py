@@ -646,3 +646,9 @@ def test_a_line_that_begins_with_a_mark_is_not_the_next_statement(mark: str) -> 
     nodes = f"      t\n {mark} Op <a = 1> ()\n      v = Op <a = 1> (t)\n      y = Sub (v, x)\n"
     text = f"  y = this.f (x)\n  }}\n    f (x) => (y) {{\n{nodes}}}  }}\n"
     assert [line_of(text, item) for item in parse_partial(Source(text), "model")[1]] == [1, 8]
+
+
+def test_a_comma_after_the_outputs_of_a_graph_begins_the_next_statement() -> None:
+    text = f"{H}g (x)\n    => (y, z)\n, z = Split <num_outputs = 2> (\n    x\n)\n}}\n"
+    found = parse_partial(Source(text), "model")[1][0]
+    assert (line_of(text, found), found.code) == (3, "incomplete-statement")

@@ -26,7 +26,7 @@ OPENING = frozenset(CLOSER)
 CLOSING = frozenset(CLOSER.values())
 _BLOCKS = frozenset(">}")
 """The last tokens of headers, of lists of initializers, and of the nodes of a graph."""
-_INNER = frozenset(("{", "(", "=>", "=", ","))
+_INNER = frozenset(("{", "(", "=>", "="))
 """Tokens that cannot begin a statement."""
 _AFTER_CLOSER = ("=>", "{", "<")  # marks that may follow a closing bracket on its line
 _MAX_LINE_LENGTH = 2000
@@ -159,7 +159,7 @@ class ErrorContext:
 
     def _goes_on(self, last: Token, token: Token) -> bool:
         """Whether a token that begins a line probably continues the statement of `last`."""
-        if token in _INNER or (last == ")" and token == "<"):
+        if token in _INNER or token == ("<" if last == ")" else ","):
             return True
         if last not in {")", ">"} or self.name(self.done[0]) not in {"DECORATOR", "LESSTHAN"}:
             return False
