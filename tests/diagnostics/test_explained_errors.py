@@ -184,7 +184,7 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         [(3, 9), (8, 7)], "expressions are not supported", "write `Greater (x, …)`",
     ),
     "an error after a comparison among inputs": (
-        node("  u = Abs (t < x)\n  v = Abs (t >= x)\n  w = Abs t"), [(4, 14), (5, 14), (6, 11)],
+        node("  u = Abs (t < 1)\n  v = Abs (t == x)\n  w = Abs t"), [(4, 14), (5, 14), (6, 11)],
         "expressions are not supported", "write a node for each operation; here, `Less (t, …)`",
     ),
     "an error after a surplus `>` of a header": (

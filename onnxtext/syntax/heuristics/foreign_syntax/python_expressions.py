@@ -94,7 +94,7 @@ def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or "node" not in context.rules or text.startswith(("/*", "//"), token.at):
         return
     # Without a blank before it, a mark such as `<` may be a mistyped comma.
-    inputs = token in {"<", ">", "+", "*"} and text[token.at - 1].isspace()
+    inputs = token in {*"<>=!+*"} and text[token.at - 1].isspace()
     inputs = inputs and done[-2:-1] in (["("], [","]) and inputs_bracket(context) is not None
     if (innermost_bracket(done) is not None and not inputs) or begins_line(text, token.at):
         return
@@ -117,9 +117,9 @@ def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
         help = f"write `Equal ({operands})`, and then `Not (…)`"
     elif inputs or not done:
         help = f"write a node for each operation; here, `{operator} ({operands})`"
-    span, skip_to = Span(place, place + size), context.line_end + 1
-    edits = (Edit(span, ","),) if inputs else ()
-    yield Diagnosis("not-a-name", message, span, edits, help=help, skip_to=skip_to)
+    span, value = Span(place, place + size), context.lexer.token(text, place + size)
+    edits = (Edit(Span(place, value.end), ""),) if inputs and value is not None else ()
+    yield Diagnosis("not-a-name", message, span, edits, help=help, skip_to=context.line_end + 1)
 
 
 def conditional_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
