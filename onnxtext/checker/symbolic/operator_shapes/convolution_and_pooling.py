@@ -128,17 +128,15 @@ quantized_conv = _of_weights(3, 8)
 
 
 def pool(call: OperatorCall) -> SymbolicShape:
-    """Infer the output shape of `MaxPool`, `AveragePool` or `LpPool`; check the kernel and pads.
-
-    Like runtimes, ignore `pads` if there is `auto_pad`.
-    """
+    """Infer the output shape of `MaxPool`, `AveragePool` or `LpPool`; check the kernel and pads."""
     shape = call.shape(0)
     if shape is None or len(shape) < 3:
         return None
     kernel, pads = call.listed("kernel_shape", ()), call.listed("pads", ())
     if any(pads) and call.attribute("auto_pad") not in (None, b"", b"NOTSET"):
         call.reject(_BOTH_PADS, specified=False)
-    elif len(pads) == 2 * len(kernel) and any(map(ge, pads, kernel * 2)):
+        return (*shape[:2], *(None,) * (len(shape) - 2))  # onnx adds the pads, runtimes do not
+    if len(pads) == 2 * len(kernel) and any(map(ge, pads, kernel * 2)):
         wrong = f"`pads` is {list(pads)}, and `kernel_shape` is {list(kernel)}"
         call.reject(f"{wrong}; onnxruntime needs pads smaller than the kernel", specified=False)
     return (*shape[:2], *windowed(call, shape[2:], kernel))
