@@ -35,10 +35,11 @@ if TYPE_CHECKING:
     from onnxtext._core.proto.decode_models import ModelDecoder
 
 _FAST_LEVELS = 3
-"""Number of levels of nested graphs that are first decoded without comparing items.
+"""Graphs nested at most this deep are first decoded as a whole and compared as a whole.
 
-If the result is not complete, the graph is decoded again item by item. Deeper graphs are decoded
-only item by item: otherwise a node could be decoded once for each enclosing graph.
+If the comparison finds a difference, the graph is decoded again, and each item is compared.
+Deeper graphs are only decoded with a comparison of each item: otherwise, a node could be decoded
+once for each graph around it.
 """
 
 _DEPTH_OF_MODEL_GRAPH = 1

@@ -169,7 +169,10 @@ def _addition(context: ErrorContext, name: str) -> Edit:
 
 
 def _bracket_on_own_line(context: ErrorContext, name: str) -> tuple[Span, Edit] | None:
-    """Return `bracket_on_own_line` for the missing terminal `name`; None if it is no bracket."""
+    """Return (place to mark, edit) for the missing terminal `name`, as `bracket_on_own_line` does.
+
+    Return None if the terminal is no bracket, or if it does not belong on its own line.
+    """
     opener = _opener(context, name) if name in _CLOSERS else None
     is_bracket = opener is not None or name == "LBRACE"
     if not is_bracket:

@@ -85,8 +85,8 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         span, written = Span(name.at, type[0]), f"{type[1]} {name} ="
     elif before in {None, ","} and _is_value_type(context) and context.name(name) in NAMES:
         span, written = Span(name.at, context.token.end), f"{context.token} {name}"
-        # In `Float float`, `Float` is the type.
         others = tuple(_types_after_names(context))
+        # In `Float float`, `Float` is the type.
         known = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span)
         safe = (known and all("]" in edit.text for edit in others)) or "evident"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
