@@ -328,6 +328,10 @@ RESTORED = {
         ENTRIES + GRAPH, ENTRIES.replace("<\n  onnxtext: 1,", "  onnxtext: 1,\n<") + GRAPH, (1, 3),
         "expected `<` before the first entry of the header",
     ),
+    "an entry before the `<` of a header, without a comma": (
+        ENTRIES + GRAPH, ENTRIES.replace("<\n  onnxtext: 1,", "onnxtext: 1\n<") + GRAPH, (1, 1),
+        "expected `<` before the first entry of the header",
+    ),
     "a quote before a dimension": (
         TENSORS, TENSORS.replace("[3] x", '["3] x'), (2, 9), 'unexpected `"` beside a number',
     ),

@@ -99,7 +99,7 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     rules = {"model", "functions", "function"} & context.rules
     if not rules or text.startswith(CONFLICT_MARKERS, start):
         return
-    match = _HEADER.search(text, start, start + _MAX_TEXT_BEFORE)
+    match = _HEADER.search(text, start + 1, start + _MAX_TEXT_BEFORE)
     if match is None or not (other := text[start : match.start()].rstrip()):
         return
     tokens = context.lexer.tokens(text, start, match.start())
@@ -108,7 +108,9 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(start, start + len(other))
     if match["open"] and tokens[1:2] == [":"] and tokens[0] in _KEYS:
         message = "expected `<` before the first entry of the header"
-        edits: tuple[Edit, ...] = (insert(start, "<"), Edit(Span(*match.span("open")), ""))
+        comma = "" if other.endswith(",") else ","
+        moved = Edit(Span(span.end, match.end("open")), comma + text[span.end : match.start()])
+        edits: tuple[Edit, ...] = (insert(start, "<"), moved)
         yield Diagnosis("wrong-mark", message, tokens[0].span, edits, "move the `<`", min_tokens=4)
     elif match["open"]:
         edits = (Edit(Span(start, match.start()), ""),)
