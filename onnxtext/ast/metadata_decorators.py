@@ -29,10 +29,7 @@ def decorator_entries(meta: Decorator) -> Pairs:
 
 def meta_of(entries: Pairs) -> Decorator:
     """Return a `@meta` decorator with these (key, value) entries."""
-    return Decorator(
-        "meta",
-        tuple([Field(key, to_bytes(value)) for key, value in entries]),
-    )
+    return Decorator("meta", tuple([Field(key, to_bytes(value)) for key, value in entries]))
 
 
 def inline_metadata(item: Graph | Function | Node | ValueInfo) -> None:

@@ -66,11 +66,7 @@ def find_left_behind(
     model = _read(content, weights) if others else None
     if model is None:
         return []
-    from onnxtext.weights.external_data import (
-        external_locations,
-        stores_of_blobs,
-        weight_locations,
-    )
+    from onnxtext.weights.external_data import external_locations, stores_of_blobs, weight_locations
 
     exists = os.path.exists  # `Path.exists` raises an OSError for long names
     kinds = [("external data that is", "external-file-missing", external_locations)]

@@ -90,10 +90,7 @@ class ListEdits:
         return InsertedItem(body, above, tail, indent)
 
     def change(
-        self,
-        added: Mapping[int, Sequence[InsertedItem]],
-        removed: set[int],
-        lifted: set[int],
+        self, added: Mapping[int, Sequence[InsertedItem]], removed: set[int], lifted: set[int]
     ) -> None:
         """Insert and remove items; nothing can be inserted into an empty list.
 

@@ -175,9 +175,7 @@ def _with_marks(
 
 
 def _by_line(
-    pieces: Iterable[tuple[str, str]],
-    bounds: list[tuple[int, int]],
-    width_of: Callable[[str], int],
+    pieces: Iterable[tuple[str, str]], bounds: list[tuple[int, int]], width_of: Callable[[str], int]
 ) -> Iterator[list[int]]:
     """Yield the tokens of each line as in `ColoredText.kinds`.
 

@@ -192,11 +192,7 @@ def _with_paths(
         shown = [(paths.path(place), place.label) for place in finding.places[:MAX_LABELS]]
         notes = [f"{path}: {label}" if label else f"also {path}" for path, label in shown]
         first, label = shown[0]
-        notes = [
-            *notes[0 if label else 1 :],
-            *_hidden_places_note(finding.places),
-            *finding.notes,
-        ]
+        notes = [*notes[0 if label else 1 :], *_hidden_places_note(finding.places), *finding.notes]
         diagnostics.append(_diagnostic(finding, notes, path=first or "model", file=file))
     return diagnostics
 

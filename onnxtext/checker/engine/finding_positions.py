@@ -25,11 +25,7 @@ from onnxtext.ast.model import (
 )
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
-from onnxtext.checker.engine.metadata_positions import (
-    Keys,
-    metadata_key_span,
-    metadata_keys,
-)
+from onnxtext.checker.engine.metadata_positions import Keys, metadata_key_span, metadata_keys
 from onnxtext.checker.engine.model_paths import FIELD_NAMES
 from onnxtext.source import Source, Span
 from onnxtext.syntax.grammar.lexer import Token, load_lexer

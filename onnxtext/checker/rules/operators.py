@@ -8,13 +8,7 @@ from collections.abc import Iterator
 from onnxtext.ast.model import Node
 from onnxtext.ast.qualified_names import plain_domain, qualified_name
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
-from onnxtext.checker.context.finding import (
-    Finding,
-    Place,
-    Repair,
-    quote,
-    with_schema_origin,
-)
+from onnxtext.checker.context.finding import Finding, Place, Repair, quote, with_schema_origin
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope

@@ -34,9 +34,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         yield from _unused(subject)
 
 
-def _importers(
-    subject: CheckedModel,
-) -> Iterator[tuple[Model | Function, object, Scope | None]]:
+def _importers(subject: CheckedModel) -> Iterator[tuple[Model | Function, object, Scope | None]]:
     """Yield (owner, statement, scope) for the model and each function.
 
     `owner` has the opset imports. `statement` is the owner before decorators are applied. `scope`

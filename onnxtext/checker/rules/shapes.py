@@ -199,7 +199,4 @@ def _failure_of_whole_model(subject: CheckedModel, objection: str, place: Place)
     )
 
 
-RULES = (
-    Rule("shape-mismatch"),
-    Rule("onnx-inference-failed"),
-)
+RULES = (Rule("shape-mismatch"), Rule("onnx-inference-failed"))

@@ -90,7 +90,4 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
         )
 
 
-RULES = (
-    Rule("value-redefined"),
-    Rule("value-shadows-outer"),
-)
+RULES = (Rule("value-redefined"), Rule("value-shadows-outer"))

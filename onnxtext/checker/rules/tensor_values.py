@@ -150,7 +150,4 @@ def _strings(tensor: TensorUse, values: tuple[bytes, ...]) -> Iterator[Finding]:
             return
 
 
-RULES = (
-    Rule("tensor-value-range"),
-    Rule("tensor-string-utf8", level="warning"),
-)
+RULES = (Rule("tensor-value-range"), Rule("tensor-string-utf8", level="warning"))

@@ -39,7 +39,4 @@ def _untyped(scope: Scope, kind: str, values: list[ValueInfo]) -> Iterator[Findi
         yield Finding(f"graph-{kind}-untyped", message, (Place(value, (part,)),), help)
 
 
-RULES = (
-    Rule("graph-input-untyped"),
-    Rule("graph-output-untyped"),
-)
+RULES = (Rule("graph-input-untyped"), Rule("graph-output-untyped"))

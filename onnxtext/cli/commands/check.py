@@ -17,12 +17,7 @@ from onnxtext.cli.options import MODEL, Integer, one_of, reporting_options
 from onnxtext.cli.progress import process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file
-from onnxtext.cli.target_opset import (
-    check_targets,
-    convert_content,
-    find_changes,
-    read_targets,
-)
+from onnxtext.cli.target_opset import check_targets, convert_content, find_changes, read_targets
 from onnxtext.diagnostics.code_pages import documented_codes
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text, is_binary
 from onnxtext.plurals import count_noun
@@ -89,13 +84,7 @@ def _codes(
 
 
 @click.command("check", epilog=EXPLANATION)
-@click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="FILE...",
-    type=MODEL,
-)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
 @click.option(
     "--select",
     multiple=True,

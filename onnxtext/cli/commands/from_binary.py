@@ -239,12 +239,7 @@ def command(
         chosen = _official_conversion(allow_loss)
     else:
         chosen = conversion(
-            weights,
-            inline_limit,
-            metadata,
-            store,
-            embed_external=embed_external,
-            stats=stats,
+            weights, inline_limit, metadata, store, embed_external=embed_external, stats=stats
         )
     run(chosen, inputs, output, force=force, reporter=reporter)
 

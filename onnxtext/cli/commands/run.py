@@ -94,13 +94,7 @@ class _Finite(click.FloatRange):
     "declared type.",
 )
 @click.option("--random", is_flag=True, help="Generate the other inputs at random.")
-@click.option(
-    "--seed",
-    metavar="N",
-    type=Integer(min=0),
-    default=0,
-    help="Seed of random inputs.",
-)
+@click.option("--seed", metavar="N", type=Integer(min=0), default=0, help="Seed of random inputs.")
 @click.option(
     "--dim",
     "dims",
@@ -131,20 +125,8 @@ class _Finite(click.FloatRange):
     type=MODEL,
     help="Run another model on the same inputs, and show where their values differ.",
 )
-@click.option(
-    "--rtol",
-    metavar="X",
-    type=_Finite(0),
-    default=1e-4,
-    help="Relative tolerance.",
-)
-@click.option(
-    "--atol",
-    metavar="X",
-    type=_Finite(0),
-    default=1e-6,
-    help="Absolute tolerance.",
-)
+@click.option("--rtol", metavar="X", type=_Finite(0), default=1e-4, help="Relative tolerance.")
+@click.option("--atol", metavar="X", type=_Finite(0), default=1e-6, help="Absolute tolerance.")
 @click.option(
     "--timeout",
     type=_Finite(0, 1_000_000),

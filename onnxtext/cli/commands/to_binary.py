@@ -11,13 +11,7 @@ from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.convert_files import Conversion, Output, run
 from onnxtext.cli.left_behind_data import find_left_behind
 from onnxtext.cli.named_files import ConversionJob
-from onnxtext.cli.options import (
-    BINARY,
-    EXIT_STATUSES,
-    TEXT,
-    conversion_options,
-    reporting_options,
-)
+from onnxtext.cli.options import BINARY, EXIT_STATUSES, TEXT, conversion_options, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
@@ -77,11 +71,7 @@ def conversion(
         return Output(pieces, external=external, referenced=referenced, left_behind=left_behind)
 
     return Conversion(
-        convert,
-        suffixes=TEXT_SUFFIXES,
-        suffix=BINARY_SUFFIX,
-        binary="out",
-        inverse="from-binary",
+        convert, suffixes=TEXT_SUFFIXES, suffix=BINARY_SUFFIX, binary="out", inverse="from-binary"
     )
 
 

@@ -287,9 +287,7 @@ def _divide(group: ModuleGroup) -> None:
         chunks = [group.members[at : at + PART] for at in range(0, len(group.members), PART)]
         group.members = [
             ModuleGroup(
-                f"{group.id}#{level}.{index}",
-                f"part {index + 1} of {len(chunks)}",
-                members=chunk,
+                f"{group.id}#{level}.{index}", f"part {index + 1} of {len(chunks)}", members=chunk
             )
             for index, chunk in enumerate(chunks)
         ]

@@ -14,12 +14,7 @@ from typing import Any
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Reference
-from onnxtext.checker.context.checked_model import (
-    CheckedModel,
-    FunctionKey,
-    Options,
-    operator_key,
-)
+from onnxtext.checker.context.checked_model import CheckedModel, FunctionKey, Options, operator_key
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope

@@ -4,11 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.section_context import (
-    SectionContext,
-    metadata_entries,
-    section_context,
-)
+from onnxtext.lsp.index.section_context import SectionContext, metadata_entries, section_context
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer

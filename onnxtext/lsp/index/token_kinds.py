@@ -10,13 +10,7 @@ from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import GIVEN, Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.plain_statements import (
-    ATTRIBUTE,
-    NAMES,
-    OUTPUT,
-    WORDS,
-    attributes_span,
-)
+from onnxtext.lsp.index.plain_statements import ATTRIBUTE, NAMES, OUTPUT, WORDS, attributes_span
 from onnxtext.lsp.index.resolve_section_names import listed_values
 from onnxtext.lsp.index.statement_spans import LocatedSpans
 from onnxtext.lsp.index.symbols import Statement
