@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as t
 
 from onnxtext.ast.qualified_names import plain_domain
-from onnxtext.checker.context.checked_model import FunctionKey, function_key
+from onnxtext.checker.context.checked_model import function_key
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.index.cursor import target_at
 from onnxtext.lsp.index.document import Document
-from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.statement_spans import enclosing_span
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.source import Span
@@ -49,16 +49,8 @@ def incoming(
     document, item = _requested_scope(server, params.item)
     if document is None:
         return None
-    index = document.version.index
-    by_caller: dict[int, tuple[Scope, list[Span]]] = {}
-    for key, caller, span in _calls(index):
-        if index.functions()[key] is item:
-            by_caller.setdefault(id(caller), (caller, []))[1].append(span)
-    lines = document.version.lines
-    return [
-        t.CallHierarchyIncomingCall(_item(document, caller), list(map(lines.range, spans)))
-        for caller, spans in by_caller.values()
-    ]
+    calls = [(caller, span) for callee, caller, span in _calls(document) if callee is item]
+    return [t.CallHierarchyIncomingCall(*group) for group in _grouped(document, calls)]
 
 
 def outgoing(
@@ -71,31 +63,31 @@ def outgoing(
     document, item = _requested_scope(server, params.item)
     if document is None:
         return None
+    calls = [(callee, span) for callee, caller, span in _calls(document) if caller is item]
+    return [t.CallHierarchyOutgoingCall(*group) for group in _grouped(document, calls)]
+
+
+def _calls(document: Document) -> Iterator[tuple[Scope, Scope, Span]]:
+    """Yield all calls of functions: (callee, caller, span of the name)."""
     index = document.version.index
-    by_callee: dict[FunctionKey, list[Span]] = {}
-    for key, caller, span in _calls(index):
-        if item is caller:
-            by_callee.setdefault(key, []).append(span)
-    lines = document.version.lines
-    return [
-        t.CallHierarchyOutgoingCall(
-            _item(document, index.functions()[key]), list(map(lines.range, spans))
-        )
-        for key, spans in by_callee.items()
-    ]
-
-
-def _calls(index: Index) -> list[tuple[FunctionKey, Scope, Span]]:
-    """Return all calls of functions: (key of the callee, scope of the caller, span of the name)."""
-    result = []
     for key, symbol in index.symbols.items():
         if key[0] != "function" or key[2] not in index.functions():
             continue
         for occurrence in symbol.occurrences:
             span = index.span(occurrence)
             if occurrence.statement is not None and span is not None:
-                result.append((key[2], occurrence.statement.scope.outermost, span))
-    return result
+                yield index.functions()[key[2]], occurrence.statement.scope.outermost, span
+
+
+def _grouped(
+    document: Document, calls: list[tuple[Scope, Span]]
+) -> Iterator[tuple[t.CallHierarchyItem, list[t.Range]]]:
+    """Yield each scope in `calls` as an item, with the ranges of its calls."""
+    ranges: dict[int, tuple[Scope, list[t.Range]]] = {}
+    for scope, span in calls:
+        ranges.setdefault(id(scope), (scope, []))[1].append(document.version.lines.range(span))
+    for scope, called in ranges.values():
+        yield _item(document, scope), called
 
 
 def _item(document: Document, scope: Scope) -> t.CallHierarchyItem:

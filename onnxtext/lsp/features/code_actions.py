@@ -42,7 +42,11 @@ def actions(server: Server, params: t.CodeActionParams) -> list[t.CodeAction] | 
     if _is_requested(KIND.value, requested):
         result += offered_actions(server, document, span)
     if _is_requested(FIX_ALL, requested):
-        result += _fix_all(server, document)
+        # Of overlapping fixes, only the first is applied.
+        edits = [edit for fix in safe_fixes(_diagnostics(document)) for edit in fix.edits]
+        if edits:
+            edit = workspace_edit(server, document, edits)
+            result.append(t.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit))
     return result
 
 
@@ -62,12 +66,8 @@ def _diagnostics(document: Document) -> Sequence[Diagnostic]:
 
 def _at(document: Document, span: Span) -> list[Diagnostic]:
     size = len(document.version.text)
-    spans = [(item, span_of(item, size)) for item in _diagnostics(document)]
-    return [
-        item
-        for item, item_span in spans
-        if item_span.start <= span.end and span.start <= item_span.end
-    ]
+    found = [(item, span_of(item, size)) for item in _diagnostics(document)]
+    return [item for item, (start, end) in found if start <= span.end and span.start <= end]
 
 
 def _fixes(server: Server, document: Document, diagnostic: Diagnostic) -> Iterator[t.CodeAction]:
@@ -124,14 +124,3 @@ def _suppression_place(index: Index, diagnostic: Diagnostic, size: int) -> int:
     if scope is not None and scope.holder is not None and offset < scope.original.at <= span.start:
         return span.start  # the diagnostic is in the head of a nested graph
     return offset
-
-
-def _fix_all(server: Server, document: Document) -> Iterator[t.CodeAction]:
-    """Yield one action that applies all safe fixes; yield nothing if there are none.
-
-    Of overlapping fixes, only the first is applied.
-    """
-    edits = [edit for fix in safe_fixes(_diagnostics(document)) for edit in fix.edits]
-    if edits:
-        edit = workspace_edit(server, document, edits)
-        yield t.CodeAction("Apply all safe fixes", FIX_ALL, edit=edit)

@@ -140,7 +140,10 @@ class _CompletionItems:
             case "section":
                 yield from section_items(self.document, self.context, self._item)
             case "reference":
-                yield from self._parameters()
+                for name in parameter_names(self.scope):
+                    yield self._item(
+                        quote_word(name), t.CompletionItemKind.Variable, detail="parameter"
+                    )
             case "top" if any(s.original.at < self.context.span.start for s in self.index.scopes):
                 for name in SECTIONS:
                     head = f'{name} "$1"' if name == NAMED_SECTION else name
@@ -286,11 +289,6 @@ class _CompletionItems:
         for parameter in parameter_names(self.scope):
             text = f"@{quote_word(parameter)}"
             yield self._item(text, t.CompletionItemKind.Variable, detail="parameter", order="1")
-
-    def _parameters(self) -> Iterator[t.CompletionItem]:
-        for parameter in parameter_names(self.scope):
-            text = quote_word(parameter)
-            yield self._item(text, t.CompletionItemKind.Variable, detail="parameter")
 
     # ---- Values -----------------------------------------------------------------------------
 

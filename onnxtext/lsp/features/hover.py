@@ -115,17 +115,14 @@ def _function(document: Document, at_cursor: CursorTarget) -> str | None:
 def _value(document: Document, at_cursor: CursorTarget) -> str | None:
     assert at_cursor.key is not None
     index = document.version.index
-    scope = index.scopes[at_cursor.key[1]]
-    type = document.type_of(scope, at_cursor.name)
-    head = (
-        f"{type} {quote_word(at_cursor.name)}" if type is not None else quote_word(at_cursor.name)
-    )
-    lines = [_fence(head), *_origin(scope, at_cursor.name)]
-    if type is None and at_cursor.name in scope.position:
+    scope, name = index.scopes[at_cursor.key[1]], at_cursor.name
+    type = document.type_of(scope, name)
+    head = quote_word(name) if type is None else f"{type} {quote_word(name)}"
+    lines = [_fence(head), *_origin(scope, name)]
+    if type is None and name in scope.position:
         lines.append("its type is unknown")
-    lines.append("\n".join(origin_lines(document, scope, at_cursor.name)))
-    lines.append(_tensor(document, scope, at_cursor.name) or "")
-    lines.append(_doc(scope, at_cursor.name))
+    lines.append("\n".join(origin_lines(document, scope, name)))
+    lines += [_tensor(document, scope, name) or "", _doc(scope, name)]
     return "\n\n".join(filter(None, lines))
 
 

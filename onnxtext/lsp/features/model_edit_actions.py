@@ -48,7 +48,9 @@ def offered_actions(server: Server, document: Document, span: Span) -> Iterator[
     support `codeAction/resolve`.
     """
     version = document.version
-    if not _resolves(server) or version.syntax or not isinstance(version.root, Model):
+    path = "text_document.code_action.resolve_support.properties"
+    resolves = "edit" in (get_capability(server.client_capabilities, path) or ())
+    if not resolves or version.syntax or not isinstance(version.root, Model):
         return
     statement = version.index.statement_at(span.start)
     if statement is not None and statement.kind == "node":
@@ -59,12 +61,6 @@ def offered_actions(server: Server, document: Document, span: Span) -> Iterator[
         for title, domain, opset in _offered_conversions(version.index, span):
             yield _action(document, title, domain=domain, opset=opset)
     yield _action(document, "Write all inferred types into the text")
-
-
-def _resolves(server: Server) -> bool:
-    """Whether the client supports `codeAction/resolve` for the edit of an action."""
-    path = "text_document.code_action.resolve_support.properties"
-    return "edit" in (get_capability(server.client_capabilities, path) or ())
 
 
 def _action(document: Document, title: str, **data: Any) -> t.CodeAction:
@@ -110,7 +106,8 @@ def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, i
 
     If the span begins in an entry of `opset_import`, the conversions change the version of that
     operator set. If it begins elsewhere in `opset_import`, they change the version of the standard
-    operator set. Yield nothing for other spans, or if onnx does not know the present version.
+    operator set. Newer versions come first, then older ones, the nearest first. Yield nothing for
+    other spans, or if onnx does not know the present version.
     """
     model, places = index.model, index.places
     if model is None or not model.opset_imports:
@@ -129,14 +126,12 @@ def _offered_conversions(index: Index, span: Span) -> Iterator[tuple[str, str, i
             chosen = entry
     if chosen is None:
         chosen = next((e for e in model.opset_imports if not plain_domain(e.domain)), None)
-    newest = newest_versions().get(plain_domain(chosen.domain)) if chosen is not None else None
-    if chosen is None or newest is None or not 1 <= chosen.version <= newest:
+    if chosen is None:
         return
-    yield from _conversions(plain_domain(chosen.domain), chosen.version, newest)
-
-
-def _conversions(domain: str, version: int, newest: int) -> Iterator[tuple[str, str, int]]:
-    """Yield (title, domain, new version) for newer versions, then for older, nearest first."""
+    domain, version = plain_domain(chosen.domain), chosen.version
+    newest = newest_versions().get(domain, 0)
+    if not 1 <= version <= newest:
+        return
     for to in (*range(version + 1, newest + 1), *range(version - 1, 0, -1)):
         shown = f"version {to} of `{domain}`" if domain else f"opset {to}"
         yield f"Convert to {shown}", domain, to

@@ -27,13 +27,6 @@ class Cursor(Protocol):
     position: t.Position
 
 
-def _symbol_under(document: Document, params: Cursor) -> Symbol | None:
-    """Return the symbol under the cursor; None if there is none."""
-    version = document.version
-    symbol = symbol_at(version.index, version.lines.offset(params.position))
-    return None if symbol is None else symbol[0]
-
-
 def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
     """Return (role, span) of each occurrence of a symbol, in the order of the text.
 
@@ -44,20 +37,33 @@ def occurrences(document: Document, symbol: Symbol) -> list[tuple[Role, Span]]:
     return sorted({(role, span) for role, span in spans if span is not None}, key=lambda p: p[1])
 
 
+def _under(
+    document: Document, params: Cursor, *, only_uses: bool = False
+) -> list[tuple[Role, t.Range]] | None:
+    """Return (role, range) of each occurrence of the name under the cursor; None without a name.
+
+    With `only_uses`, return only uses. An output of a graph counts as a use.
+    """
+    version = document.version
+    found = symbol_at(version.index, version.lines.offset(params.position))
+    if found is None:
+        return None
+    symbol = found[0]
+    if only_uses:
+        symbol = replace(symbol, occurrences=list(filter(_is_use, symbol.occurrences)))
+    return [(role, version.lines.range(span)) for role, span in occurrences(document, symbol)]
+
+
 def definition(document: Document, params: t.DefinitionParams) -> list[t.Location] | None:
     """Return the definitions of the name under the cursor; if it has none, its declarations.
 
     Return None if it has neither, or if there is no name.
     """
-    symbol = _symbol_under(document, params)
-    if symbol is None:
-        return None
-    found = occurrences(document, symbol)
+    found = _under(document, params) or []
     for role in ("definition", "declaration"):
-        spans = [span for item, span in found if item == role]
-        if spans:
-            lines = document.version.lines
-            return [t.Location(document.uri, lines.range(span)) for span in spans]
+        locations = [t.Location(document.uri, range) for item, range in found if item == role]
+        if locations:
+            return locations
     return None
 
 
@@ -66,15 +72,8 @@ def references(document: Document, params: t.ReferenceParams) -> list[t.Location
 
     Without `include_declaration`, only uses are returned. An output of a graph counts as a use.
     """
-    symbol = _symbol_under(document, params)
-    if symbol is None:
-        return None
-    if not params.context.include_declaration:
-        symbol = replace(symbol, occurrences=list(filter(_is_use, symbol.occurrences)))
-    return [
-        t.Location(document.uri, document.version.lines.range(span))
-        for _, span in occurrences(document, symbol)
-    ]
+    found = _under(document, params, only_uses=not params.context.include_declaration)
+    return None if found is None else [t.Location(document.uri, range) for _, range in found]
 
 
 def _is_use(item: Occurrence) -> bool:
@@ -86,11 +85,5 @@ def highlight(
     document: Document, params: t.DocumentHighlightParams
 ) -> list[t.DocumentHighlight] | None:
     """Return the occurrences of the name under the cursor with their roles; None without a name."""
-    symbol = _symbol_under(document, params)
-    if symbol is None:
-        return None
-    lines = document.version.lines
-    return [
-        t.DocumentHighlight(lines.range(span), _KINDS[role])
-        for role, span in occurrences(document, symbol)
-    ]
+    found = _under(document, params)
+    return None if found is None else [t.DocumentHighlight(r, _KINDS[role]) for role, r in found]

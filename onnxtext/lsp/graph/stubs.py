@@ -37,25 +37,18 @@ def input_stub(
     owner: Scope,
     constant: Node | ValueInfo | None,
 ) -> dict[str, Any]:
-    """Return the stub of an input of a node, in the format for the client.
+    """Return the stub of the input `slot` of a node, in the format for the client.
 
-    Args:
-        document: the document.
-        scope: the graph or function that contains the node.
-        index: the index of the node.
-        slot: the index of the input.
-        owner: the graph or function that defines the value.
-        constant: the initializer, or the `Constant` node that computes the value; None for other
-            values.
+    `index` is the index of the node in `scope`; `owner` is the graph or function that defines the
+    value. `constant` is the initializer, or the `Constant` node that computes the value; None for
+    other values.
     """
     name = scope.nodes[index].inputs[slot]
-    type = document.type_of(owner, name) or ""
-    text = "" if constant is None else _short_value(document, constant)
     return {
         "label": formal_name(document, scope, index, slot),
         "value": name,
-        "text": text,
-        "type": type,
+        "text": "" if constant is None else _short_value(document, constant),
+        "type": document.type_of(owner, name) or "",
         "constant": constant is not None,
     }
 

@@ -74,11 +74,9 @@ def context_at(index: Index, offset: int) -> Context:
     """Return the completion context at an offset. The kind `nothing` means no completions."""
     text = index.source.text
     block = index.text_blocks.before(offset)
-    if offset < block.end:
-        return Context("nothing", "", Span(offset, offset))
     line = max(line_start(text, offset), block.end)
     before = _ESCAPE.sub("__", text[line:offset])
-    if _COMMENT.match(before):
+    if offset < block.end or _COMMENT.match(before):
         return Context("nothing", "", Span(offset, offset))
     word = _WORD.search(before)
     # The quote that closes a string does not begin a prefix.
@@ -90,10 +88,9 @@ def context_at(index: Index, offset: int) -> Context:
     prefix = "" if word is None else text[line + word.start() : offset]
     start = offset - len(prefix)
     section = section_context(index, start)
-    if section is not None and after_string:
-        return Context("nothing", "", Span(offset, offset))
     if section is not None:
-        return Context("section", prefix, Span(start, offset), section=section)
+        kind: Kind = "nothing" if after_string else "section"
+        return Context(kind, prefix, Span(start, offset), section=section)
     node_end = _last_node_end(index, start)
     begin = max(start - _MAX_CHARACTERS, 0) if node_end is None else node_end
     tokens = load_lexer().tokens(text, begin, start)
@@ -235,7 +232,7 @@ class _Reader:
                 context.kind, context.attribute = "attribute-type", name_of(last[0])
             else:
                 context.kind = "attribute"
-        elif self._arrow_before(bracket):
+        elif self._before(self._list_before(bracket)) == "=>":
             context.kind, context.is_free = "declaration", True
             self._type_or_name(bracket)
         else:
@@ -291,17 +288,11 @@ class _Reader:
 
     def _call_before(self, bracket: int) -> bool:
         """Whether a bracket follows the inputs of a node, where attributes may also be written."""
-        opening = self.closed.get(bracket - 1)
-        return (
-            opening is not None and self._before(bracket) == ")" and self._operator_before(opening)
-        )
+        return self._operator_before(self._list_before(bracket))
 
-    def _arrow_before(self, bracket: int) -> bool:
-        """Whether a bracket follows the outputs of a graph, `=> (…)`."""
-        opening = self.closed.get(bracket - 1)
-        return (
-            opening is not None and self._before(bracket) == ")" and self._before(opening) == "=>"
-        )
+    def _list_before(self, bracket: int) -> int:
+        """Return the index of the `(` of the list `(…)` before a bracket; 0 if there is none."""
+        return self.closed.get(bracket - 1, 0) if self._before(bracket) == ")" else 0
 
     def _take_operator(self, words: list[Token]) -> None:
         names, self.context.overload = split_overload(words)

@@ -94,6 +94,7 @@ def _check(
     answers: Answers | None,
 ) -> tuple[CheckedModel, list[Diagnostic]]:
     from onnxtext.checker.context.operator_tables import default_tables, use_tables
+    from onnxtext.checker.context.registry import rules
     from onnxtext.checker.engine.check_source import encode_for_checks
     from onnxtext.checker.engine.check_tree import diagnose, run_rules
     from onnxtext.checker.engine.project_schemas import tables_of
@@ -124,19 +125,8 @@ def _check(
         )
     diagnostics += diagnose(subject, findings, source=source)
     if broken:
-        diagnostics = [item for item in diagnostics if not _needs_valid_syntax(item)]
-    return subject, _without_source(diagnostics)
-
-
-def _needs_valid_syntax(diagnostic: Diagnostic) -> bool:
-    from onnxtext.checker.context.registry import rules
-
-    rule = rules().get(diagnostic.code)
-    return rule is not None and rule.needs_valid_syntax
-
-
-def _without_source(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Return at most `MAX_FINDINGS` findings for the server: without source, errors first."""
+        unsure = {code for code, rule in rules().items() if rule.needs_valid_syntax}
+        diagnostics = [item for item in diagnostics if item.code not in unsure]
     rank = {"error": 0, "warning": 1}
-    chosen = sorted(diagnostics, key=lambda item: rank.get(item.severity, 2))[:MAX_FINDINGS]
-    return [replace(item, source=None) for item in chosen]
+    diagnostics.sort(key=lambda item: rank.get(item.severity, 2))
+    return subject, [replace(item, source=None) for item in diagnostics[:MAX_FINDINGS]]

@@ -327,7 +327,8 @@ class Server(LanguageServer):
         document.analysis, document.analyzed = outcome, version
         if document.reported_check != version:
             self._publish_findings(uri, version, outcome.diagnostics)
-        self._refresh()
+        if get_capability(self.client_capabilities, "workspace.inlay_hint.refresh_support"):
+            self.workspace_inlay_hint_refresh(None)  # the hints depend on the checker
         self._wake(uri)
 
     async def checked(self, params: Any) -> dict[str, Any]:
@@ -362,11 +363,6 @@ class Server(LanguageServer):
 
     def _publish(self, uri: str, number: int | None, found: list[t.Diagnostic]) -> None:
         self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(uri, found, number))
-
-    def _refresh(self) -> None:
-        """Ask the client to refresh inlay hints, which depend on the checker."""
-        if get_capability(self.client_capabilities, "workspace.inlay_hint.refresh_support"):
-            self.workspace_inlay_hint_refresh(None)
 
 
 def create_server() -> Server:
