@@ -49,13 +49,9 @@ def read_errors(default: str | Path) -> Iterator[None]:
 
 
 def check_inputs(*, again: bool = False) -> None:
-    """Check that no input changed since it was mapped into memory.
+    """Raise a CommandError if an input has changed since it was mapped into memory.
 
-    Args:
-        again: whether the inputs will be checked again. If not, they may change after this call.
-
-    Raises:
-        CommandError: an input has changed.
+    Unless `again`, which announces a further check, the inputs may change after this call.
     """
     with read_errors(""):
         check_mapped(again=again)
@@ -82,16 +78,10 @@ def exists_error(path: Path) -> CommandError:
 def check_not_overwritten(
     inputs: Iterable[Path | None], output: Path | None, writer: str, help: str | None = None
 ) -> None:
-    """Check that an output does not overwrite an input of the same command.
+    """Raise a CommandError if an output would overwrite an input of the same command.
 
-    Args:
-        inputs: the inputs; None for standard input.
-        output: the file to write; None for standard output.
-        writer: what would overwrite the input, such as "its own conversion".
-        help: a hint for the user.
-
-    Raises:
-        CommandError: the output is one of the inputs.
+    An input that is None is standard input; the output None is standard output. `writer` is what
+    would overwrite the input, such as "its own conversion".
     """
     for path in inputs:
         if path is not None and output is not None and is_same(path, output):
@@ -100,16 +90,10 @@ def check_not_overwritten(
 
 
 def check_no_model_lost(inputs: Iterable[Path | None], output: Path | None, writer: str) -> None:
-    """Check that a result that is no model overwrites neither an input nor another model.
+    """Raise a CommandError if a result that is no model would overwrite an input or another model.
 
-    Args:
-        inputs: the inputs; None for standard input.
-        output: the file to write; None for standard output.
-        writer: what would overwrite the model, such as "the differences".
-
-    Raises:
-        CommandError: the output is one of the inputs, or an existing file with a model's suffix;
-            for a link, the suffix of its target counts, too.
+    An existing file with a model's suffix counts as a model; for a link, the suffix of its target
+    counts, too. The arguments are those of `check_not_overwritten`.
     """
     check_not_overwritten(inputs, output, writer)
     if output is None or not os.path.isfile(output):  # noqa: PTH113 - `is_file` raises OSError

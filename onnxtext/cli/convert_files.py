@@ -62,18 +62,12 @@ class Conversion(NamedTuple):
 
     Attributes:
         convert: returns the output for the bytes of an input and its job.
-        suffixes: the suffixes of inputs; `suffix` replaces them in the names of outputs.
-        suffix: the suffix of outputs.
         binary: `in` if inputs are binary, `out` if outputs are. Binary models are neither read from
             nor written to a terminal.
-        inverse: the subcommand for the other direction.
     """
 
     convert: Callable[[bytes, ConversionJob], Output]
-    suffixes: tuple[str, ...]
-    suffix: str
     binary: Literal["in", "out"]
-    inverse: str
 
 
 def run(
@@ -86,17 +80,10 @@ def run(
 ) -> None:
     """Convert all inputs; after an error in one, continue with the next.
 
-    Args:
-        conversion: the direction.
-        inputs: the names of inputs on the command line; `-` or no name is standard input.
-        output: the value of `-o`: a file, a directory, or `-`; None without this option.
-        force: whether to overwrite existing files that have other content.
-        reporter: reports the errors.
-
-    Raises:
-        click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
+    `inputs` and `output` are those of `plan_jobs`, which may raise a UsageError. `force` tells
+    whether to overwrite existing files that have other content.
     """
-    jobs = plan_jobs(inputs, output, conversion.suffixes, conversion.suffix)
+    jobs = plan_jobs(inputs, output, conversion.binary == "out")
     convert = partial(_convert, conversion, force)
     process_files(jobs, reporter, convert, "could not be converted")
 
@@ -125,7 +112,8 @@ def _check_output(conversion: Conversion, job: ConversionJob) -> None:
         return
     if job.derived:
         _check_derived(job.target)
-    help = f"name another output with `-o`; `{conversion.inverse}` converts in the other direction"
+    inverse = "from-binary" if conversion.binary == "out" else "to-binary"
+    help = f"name another output with `-o`; `{inverse}` converts in the other direction"
     check_not_overwritten([job.source], job.target, "its own conversion", help)
     if job.clash is not None:
         raise CommandError(
@@ -255,12 +243,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
 
 
 def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
-    """Write the weight files beside an output.
-
-    Raises:
-        CommandError: a file exists with other content and `force` is False, an input has changed,
-            or writing has failed.
-    """
+    """Write the weight files beside an output; raise a CommandError as `_write` does."""
     target = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))
     with io_errors("write", target):

@@ -49,17 +49,9 @@ def load_project(
 
 @contextmanager
 def schemas_of_project(path: Path | None, files: Sequence[str] = ()) -> Iterator[Settings]:
-    """Let all checks in the `with` block use the schema files of a project, and `files`.
+    """Let all checks in the `with` block use the schema files of a project; yield its settings.
 
-    Args:
-        path: a file of the project; None for the project in the current directory.
-        files: further schema files.
-
-    Yields:
-        The settings of the project.
-
-    Raises:
-        CommandError: the settings or a schema file cannot be read, or are invalid.
+    The arguments and errors are those of `load_project`.
     """
     from onnxtext.checker.context.operator_tables import use_tables
 

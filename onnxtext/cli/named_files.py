@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.io.files import is_stream
 from onnxtext.io.path_safety import walk_files
-from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
+from onnxtext.io.text_or_binary import BINARY_SUFFIX, MODEL_SUFFIXES, TEXT_SUFFIXES
 
 STDIN = "<stdin>"
 _DASH = "-"
@@ -79,16 +80,13 @@ class ConversionJob(InputFile):
     derived: bool = False
 
 
-def plan_jobs(
-    inputs: tuple[str, ...], output: str | None, suffixes: tuple[str, ...], suffix: str
-) -> list[ConversionJob]:
+def plan_jobs(inputs: tuple[str, ...], output: str | None, to_binary: bool) -> list[ConversionJob]:
     """Return a job for each distinct input on the command line.
 
     Args:
         inputs: names of files; `-` or no name is standard input.
         output: the value of `-o`: a file, a directory, or `-`; None without this option.
-        suffixes: input suffixes that `suffix` replaces; `suffix` is appended to other names.
-        suffix: the suffix of outputs.
+        to_binary: whether texts are converted to binary models, or else binary models to texts.
 
     Raises:
         click.UsageError: the inputs cannot be combined, or cannot be written to `output`.
@@ -100,7 +98,7 @@ def plan_jobs(
         _check_several(names, output)
     jobs = []
     for file in map(InputFile.of, names):
-        target = _target(file.source, output, (*suffixes, suffix), suffix)
+        target = _target(file.source, output, BINARY_SUFFIX if to_binary else TEXT_SUFFIXES[0])
         derived = target is not None and (output is None or _names_directory(output))
         jobs.append(
             ConversionJob(
@@ -116,20 +114,12 @@ def is_directory(name: str) -> bool:
 
 
 def files_below(
-    directory: str,
-    suffixes: tuple[str, ...],
-    reporter: Reporter,
-    is_wanted: Callable[[Path], bool] = lambda _: True,
+    directory: str, suffixes: tuple[str, ...], reporter: Reporter, exclude: Sequence[str] = ()
 ) -> list[InputFile]:
     """Return the files below a directory that have one of the suffixes, sorted.
 
-    Links that lead out of the directory, devices and pipes are left out with a warning.
-
-    Args:
-        directory: a directory from the command line.
-        suffixes: suffixes of the files.
-        reporter: reports unreadable directories, and a directory without such files.
-        is_wanted: returns False for the files and directories that the user has excluded.
+    Files and directories are left out if a pattern in `exclude` matches their relative path or
+    their name. Links that lead out of the directory, devices and pipes are left out with a warning.
     """
 
     def warn_skipped(path: Path, why: str) -> None:
@@ -137,6 +127,10 @@ def files_below(
 
     def has_suffix(path: Path) -> bool:
         return path.name.lower().endswith(suffixes)
+
+    def is_wanted(path: Path) -> bool:
+        below = path.relative_to(directory).as_posix()
+        return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
 
     with reporter.reporting(directory), read_errors(Path(directory)):
         paths = sorted(walk_files(Path(directory), has_suffix, is_wanted, warn_skipped))
@@ -159,9 +153,7 @@ def _check_several(names: list[str], output: str | None) -> None:
         )
 
 
-def _target(
-    source: Path | None, output: str | None, suffixes: tuple[str, ...], suffix: str
-) -> Path | None:
+def _target(source: Path | None, output: str | None, suffix: str) -> Path | None:
     """Return the file to write for an input; None for standard output.
 
     Raises:
@@ -175,7 +167,8 @@ def _target(
         raise click.UsageError(f"{output} is a directory: name an output file for standard input.")
     if output is None and is_stream(source):
         raise click.UsageError(f"{source} is not a regular file: name the output with -o.")
-    stem = source.stem if source.suffix.lower() in suffixes else source.name
+    replaced = MODEL_SUFFIXES if suffix == BINARY_SUFFIX else (BINARY_SUFFIX, suffix)
+    stem = source.stem if source.suffix.lower() in replaced else source.name
     directory = source.parent if output is None else Path(output)
     return directory / (stem + suffix)
 

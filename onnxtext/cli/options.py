@@ -83,13 +83,15 @@ def one_of(
     return complete
 
 
-def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
-    """Return a decorator that adds the parameters `inputs`, `output` and `force` to a command.
+def split_at_commas(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Split the values of an option: `--select a,b --select c` gives `("a", "b", "c")`."""
+    return tuple([part.strip() for value in values for part in value.split(",") if part.strip()])
 
-    Args:
-        inputs: the click type of the inputs.
-        output: the click type of the output.
-    """
+
+def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
+    """Return a decorator that adds `inputs`, `output`, `force`; the arguments are click types."""
     return lambda command: add_options(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),

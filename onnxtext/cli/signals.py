@@ -8,6 +8,7 @@ import signal
 import sys
 from types import FrameType
 
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _RETRY = 0.01
 """Seconds after which `_end` tries again to end the process, if a signal interrupted an import."""
 
@@ -19,7 +20,7 @@ def handle_signals() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # The default action would leave temporary files behind; the exceptions that `_end` raises let
     # `with` blocks remove them. Ignored signals stay ignored (`nohup`, background jobs).
-    for signal_number in _ending_signals():
+    for signal_number in signals_of(*_ENDING):
         if signal.getsignal(signal_number) != signal.SIG_IGN:
             signal.signal(signal_number, _end)
 
@@ -63,16 +64,15 @@ _bus_handlers: list[object] = []
 
 def restore_signals() -> None:
     """Restore the default action of signals: at exit, an exception would show a traceback."""
-    for signal_number in _ending_signals():
+    for signal_number in signals_of(*_ENDING):
         if signal.getsignal(signal_number) == _end:
             signal.signal(signal_number, signal.SIG_DFL)
     if hasattr(signal, "setitimer"):  # `_end` may have started the timer
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _ending_signals() -> list[signal.Signals]:
-    """Return the signals of this platform that ask a process to end."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
+def signals_of(*names: str) -> list[signal.Signals]:
+    """Return the signals with these names, except those that this platform lacks."""
     return [getattr(signal, name) for name in names if hasattr(signal, name)]
 
 

@@ -27,22 +27,14 @@ _WAITS_FOR_TEXT = "reading a text from the terminal; Ctrl-D at the start of a li
 
 
 def stdout_buffer() -> BinaryIO:
-    """Return the binary stream of standard output.
-
-    Raises:
-        CommandError: standard output is closed.
-    """
+    """Return the binary stream of standard output; raise a CommandError if it is closed."""
     if sys.stdout is None:
         raise CommandError("cannot-write", "standard output is closed")
     return sys.stdout.buffer
 
 
 def write_stdout(pieces: Iterable[bytes | memoryview]) -> None:
-    """Write all pieces to standard output.
-
-    Raises:
-        CommandError: standard output is closed, or cannot be written.
-    """
+    """Write pieces to standard output; raise a CommandError if it is closed or not writable."""
     buffer = stdout_buffer()
     try:
         for piece in pieces:
@@ -69,22 +61,14 @@ def print_to_stdout(text: str, end: str = "\n") -> None:
 
 
 def stdin_buffer() -> BinaryIO:
-    """Return the binary stream of standard input.
-
-    Raises:
-        CommandError: standard input is closed.
-    """
+    """Return the binary stream of standard input; raise a CommandError if it is closed."""
     if sys.stdin is None:
         raise CommandError("cannot-read", "standard input is closed")
     return sys.stdin.buffer
 
 
 def read_stdin() -> bytes:
-    """Read all of standard input.
-
-    Raises:
-        CommandError: standard input is closed, or cannot be read.
-    """
+    """Read all of standard input; raise a CommandError if it is closed or cannot be read."""
     buffer = stdin_buffer()
     with io_errors("read", "standard input"):
         return read_stream(buffer, "<stdin>")
@@ -93,9 +77,7 @@ def read_stdin() -> bytes:
 def read_file(file: InputFile, *, maps: bool = False) -> bytes:
     """Return the content of an input; if it is typed on a terminal, print a hint first.
 
-    Args:
-        file: the input.
-        maps: whether to map a large file into memory.
+    With `maps`, a large file is mapped into memory.
 
     Raises:
         CommandError: the input cannot be read.
@@ -109,12 +91,7 @@ def read_file(file: InputFile, *, maps: bool = False) -> bytes:
 
 
 def write_output(path: Path | None, data: bytes, *, force: bool) -> None:
-    """Write data to a file that the user named, atomically, or to standard output.
-
-    Args:
-        path: the file; None for standard output.
-        data: its content.
-        force: whether to overwrite a file that has other content.
+    """Write data to a file that the user named, atomically; for None, to standard output.
 
     Raises:
         CommandError: the file has other content and `force` is False; the output cannot be

@@ -32,10 +32,7 @@ class SuggestingGroup(click.Group):
     def hint(self, ctx: click.Context, name: str, others: list[str]) -> str:
         """Return a hint for an unknown command, such as a similar name; "" if there is none.
 
-        Args:
-            ctx: the context of the group.
-            name: the unknown command.
-            others: the arguments after it.
+        `name` is the command, `others` the arguments after it.
         """
         near = nearest_name(name, self.list_commands(ctx))
         return f"Did you mean {near!r}?" if near else ""
@@ -44,10 +41,7 @@ class SuggestingGroup(click.Group):
 def examples_of(epilog: str, command: str) -> str:
     """Return the epilog of a group's help with the examples of one command only.
 
-    Args:
-        epilog: the help's examples, one on each line, and other lines. At least two spaces
-            separate an example from its explanation.
-        command: the name of the command.
+    Each example is on one line. At least two spaces separate it from its explanation.
     """
     return "\n".join(
         [

@@ -13,7 +13,7 @@ from onnxtext.cli.command_errors import CommandError
 from onnxtext.cli.edited_files import EditTarget, new_findings, replace_edited, write
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.named_files import InputFile
-from onnxtext.cli.options import MODEL, Integer, one_of, reporting_options
+from onnxtext.cli.options import MODEL, Integer, one_of, reporting_options, split_at_commas
 from onnxtext.cli.progress import process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import read_file
@@ -76,20 +76,13 @@ class CheckOptions:
     schemas: tuple[str, ...]
 
 
-def _codes(
-    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Split `--select a,b --select c` into the codes of rules: `("a", "b", "c")`."""
-    return tuple([code.strip() for value in values for code in value.split(",") if code.strip()])
-
-
 @click.command("check", epilog=EXPLANATION)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=MODEL)
 @click.option(
     "--select",
     multiple=True,
     metavar="RULE",
-    callback=_codes,
+    callback=split_at_commas,
     shell_complete=one_of(documented_codes),
     help="Turn on a rule that is off by default; `all` turns on every rule that is off by default "
     "and belongs to no profile.",
@@ -105,7 +98,7 @@ def _codes(
     "--ignore",
     multiple=True,
     metavar="RULE",
-    callback=_codes,
+    callback=split_at_commas,
     shell_complete=one_of(documented_codes),
     help="Turn off a rule.",
 )
@@ -245,11 +238,8 @@ def _check_content(
     except RecursionError:
         diagnostics = [too_deep_diagnostic(shown)]
     strict = choice.strict or settings.strict
-    max_findings = choice.max_findings
-    if max_findings is None:
-        max_findings = (
-            DEFAULT_MAX_FINDINGS if settings.max_findings is None else settings.max_findings
-        )
+    limits = (choice.max_findings, settings.max_findings, DEFAULT_MAX_FINDINGS)
+    max_findings = next(limit for limit in limits if limit is not None)
     before = after = None  # the model before and after the conversion; None to write nothing
     if target is not None and not _has_errors(diagnostics):
         before = after = data if is_binary(data, shown) else decode_text(data, shown)

@@ -12,7 +12,14 @@ import click
 
 from onnxtext.cli.command_errors import check_no_model_lost
 from onnxtext.cli.named_files import InputFile, output_path
-from onnxtext.cli.options import MODEL, markdown_option, one_of, reporting_options, stat_option
+from onnxtext.cli.options import (
+    MODEL,
+    markdown_option,
+    one_of,
+    reporting_options,
+    split_at_commas,
+    stat_option,
+)
 from onnxtext.cli.report import ERROR_STATUS, Reporter
 from onnxtext.cli.streams import read_file, write_output
 from onnxtext.io.memory import paused_collector
@@ -54,12 +61,8 @@ Exit status:
 def _categories(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Split `--ignore a,b --ignore c` into the categories `("a", "b", "c")`.
-
-    Raises:
-        click.BadParameter: a category is unknown.
-    """
-    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    """Return the categories of differences in `--ignore`; raise a BadParameter for others."""
+    names = split_at_commas(context, parameter, values)
     for name in names:
         if name not in CATEGORIES:
             raise click.BadParameter(f"{name!r} is not one of {', '.join(CATEGORIES)}.")
@@ -143,20 +146,10 @@ def run_diff(
     output: Path | None = None,
     quiet: bool = False,
 ) -> int:
-    """Compare two files and show their differences.
+    """Compare two files and show their differences, with the names of the files.
 
-    Args:
-        old: the old model's file; its name is shown in the output.
-        new: the new model's file.
-        reporter: reports errors.
-        form: the format of the diff.
-        ignore: the categories of differences to leave out.
-        every: whether to show each difference of a large diff, instead of groups of similar ones.
-        output: the file to write; None for standard output.
-        quiet: whether to write nothing.
-
-    Returns:
-        The exit status: 0 if the models are equal, 1 if they differ, 2 after an error.
+    `form`, `ignore`, `every` and `quiet` are options of the command; `output` is the file to write,
+    or None for standard output. Return the exit status.
     """
     sides = []
     for file in (old, new):

@@ -38,11 +38,13 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
     A finding shows its code in brackets, such as error[missing-comma]. If CODE is the name of a
     profile of `onnxtext check`, the rules of the profile are listed.
     """
-    from onnxtext.checker.context.registry import profiles
+    from onnxtext.checker.context.registry import profiles, rules
 
     if all_codes:
         for name in documented_codes():
-            print_to_stdout(f"{name}: {page_summary(name)}{_profile(name)}")
+            rule = rules().get(name)
+            profile = f" (profile {rule.profile})" if rule is not None and rule.profile else ""
+            print_to_stdout(f"{name}: {page_summary(name)}{profile}")
         return
     if code is None:
         raise click.UsageError("Name a CODE, or use --list.")
@@ -60,14 +62,6 @@ def command(context: click.Context, code: str | None, all_codes: bool) -> None:
         hint = f"did you mean `{meant}`?" if meant else "`--list` shows all of them"
         plain_error(f"there is no code `{code}`: {hint}")
         context.exit(ERROR_STATUS)
-
-
-def _profile(code: str) -> str:
-    """Return ` (profile NAME)` for a rule that belongs to a profile; "" for other codes."""
-    from onnxtext.checker.context.registry import rules
-
-    rule = rules().get(code)
-    return f" (profile {rule.profile})" if rule is not None and rule.profile else ""
 
 
 def _when(code: str) -> str:

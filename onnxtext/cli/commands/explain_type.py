@@ -42,8 +42,6 @@ Exit status:
   2  could not run: wrong usage, or a file is missing or cannot be read"""
 
 _STEPS = 6
-
-
 _LARGEST = 32 << 20
 """Maximum size in bytes of a file to read names from: completion must be fast."""
 _MOST = 1000
@@ -76,10 +74,7 @@ def _names(path: Path) -> Iterator[str]:
     from onnxtext.ast.model import Fragment, Model
     from onnxtext.ast.visit import walk_graphs
     from onnxtext.checker.engine.partial_parse import read_partial
-    from onnxtext.io.memory import paused_collector
-    from onnxtext.io.text_or_binary import decode_text, is_binary
     from onnxtext.proto.decode.lift import lift_model
-    from onnxtext.source import Source
 
     if not path.is_file() or path.stat().st_size > _LARGEST:
         return
@@ -296,15 +291,11 @@ class _Model:
 
         views = [] if self._inference is None else scope_views(self._inference, scope)
         if not views:
-            reason = (
-                "functions call themselves" if self._inference is None else "the model has errors"
-            )
+            calls = "functions call themselves"
+            reason = calls if self._inference is None else "the model has errors"
             return escape_controls(f"`{name}`: unknown type, because {reason}")
-        found = list(
-            explanation_lines(
-                explain_value(self._explainer, views[0], name), self._where, max_steps
-            )
-        )
+        explained = explain_value(self._explainer, views[0], name)
+        found = list(explanation_lines(explained, self._where, max_steps))
         notes = list(self._notes(scope, name, views))
         return "\n".join([escape_controls(line) for line in (*found[:2], *notes, *found[2:])])
 
@@ -320,22 +311,18 @@ class _Model:
             types = {None if v.type(name) is None else spell_type(v.type(name)) for v in views[1:]}
             listed = ", ".join(sorted([f"`{type or 'unknown'}`" for type in types]))
             caller = views[0].caller()
-            location = (
-                "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
-            )
-            yield (
-                f"  this explains the call{location}; calls with other arguments give the types "
-                f"{listed}"
-            )
-        others = [
+            at = "" if caller is None else f" at {self._where(Place(caller[1], ('op_type',)))}"
+            others = "calls with other arguments give the types"
+            yield f"  this explains the call{at}; {others} {listed}"
+        places = [
             self._where(Place(*other.definition(name)))
             for other in self._subject.scopes
             if other is not scope and name in other.position
         ]
-        if others:
+        if places:
             how = "--graph" if self._source is None else "--line or --graph"
-            ending = f" and {len(others) - 5} more" if len(others) > 5 else ""
-            yield f"  also defined at {', '.join(others[:5])}{ending}: choose with {how}"
+            ending = f" and {len(places) - 5} more" if len(places) > 5 else ""
+            yield f"  also defined at {', '.join(places[:5])}{ending}: choose with {how}"
 
     def objects(self, scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         """Yield JSON objects that explain a value: one or, in a function, one per distinct call.

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatch
-from pathlib import Path
 
 import click
 
@@ -85,16 +83,11 @@ def _inputs(
     names: tuple[str, ...], exclude: tuple[str, ...], reporter: Reporter
 ) -> Iterator[InputFile]:
     """Yield the files, and the texts in directories."""
-
-    def is_wanted(path: Path) -> bool:
-        below = path.relative_to(name).as_posix()
-        return not any(fnmatch(below, p) or fnmatch(path.name, p) for p in exclude)
-
     for name in dict.fromkeys(names):
         if name == "-" or not is_directory(name):
             yield InputFile.of(name)
         else:
-            yield from files_below(name, TEXT_SUFFIXES, reporter, is_wanted)
+            yield from files_below(name, TEXT_SUFFIXES, reporter, exclude)
 
 
 def _format(file: InputFile, reporter: Reporter, *, check: bool, diff: bool, stdout: bool) -> bool:

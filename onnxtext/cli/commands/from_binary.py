@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -24,7 +24,6 @@ from onnxtext.cli.options import (
 )
 from onnxtext.cli.report import DiagnosticWarning, Reporter
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
-from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,17 +95,7 @@ def conversion(
             [text.encode("utf-8")], beside, referenced=referenced, left_behind=left_behind
         )
 
-    return _from_binary(convert)
-
-
-def _from_binary(convert: Callable[[bytes, ConversionJob], Output]) -> Conversion:
-    return Conversion(
-        convert,
-        suffixes=(BINARY_SUFFIX,),
-        suffix=TEXT_SUFFIXES[0],
-        binary="in",
-        inverse="to-binary",
-    )
+    return Conversion(convert, "in")
 
 
 def _in_text(name: str) -> Diagnostic:
@@ -132,7 +121,7 @@ def _official_conversion(allow_loss: bool) -> Conversion:
         left_behind = find_left_behind(data, (job.directory,), job.target)
         return Output([text], left_behind=left_behind)
 
-    return _from_binary(convert)
+    return Conversion(convert, "in")
 
 
 def _check_dialect(dialect: str, allow_loss: bool) -> None:
@@ -252,11 +241,6 @@ _SHOWN_PLACES = 3
 
 def _convert_official(data: bytes, name: str, *, allow_loss: bool) -> bytes:
     """Convert a binary model to the official syntax; warn about losses and changed encodings.
-
-    Args:
-        data: the binary model.
-        name: its name in messages.
-        allow_loss: whether to warn about losses, instead of raising an error.
 
     Raises:
         OnnxTextError: the bytes are not a model, or there are losses and `allow_loss` is False.

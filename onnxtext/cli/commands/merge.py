@@ -130,13 +130,8 @@ def _note_missing_weights(
     """Report a note if a merged text without conflicts cannot find its weights.
 
     A text finds its weights by paths relative to its own directory. The merged text keeps the paths
-    of the versions, but may be in another directory.
-
-    Args:
-        result: the result of the merge.
-        paths: the files of the versions.
-        name: the path of the merged text; the path of OURS for standard output.
-        reporter: reports the note.
+    of the versions, `paths`, but may be in another directory. `name` is its path; the path of OURS
+    for standard output.
     """
     from onnxtext.text_to_binary import encode_text
 

@@ -18,6 +18,7 @@ import click
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, Integer, reporting_options
 from onnxtext.cli.report import Reporter
+from onnxtext.cli.signals import signals_of
 from onnxtext.cli.streams import read_file, write_stdout
 from onnxtext.terminal import is_terminal, wants_color
 
@@ -158,7 +159,8 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(pager, shell=True, stdin=subprocess.PIPE, env=environment)
     # Ignore signals: the pager handles Ctrl-C, and writing to a closed pager must raise an error.
-    handlers = [(name, signal.signal(name, signal.SIG_IGN)) for name in _signals()]
+    ignored = signals_of("SIGINT", "SIGPIPE", "SIGQUIT")
+    handlers = [(name, signal.signal(name, signal.SIG_IGN)) for name in ignored]
     assert process.stdin is not None
     try:
         for block in encoded:
@@ -172,12 +174,6 @@ def write_paged(pieces: Iterable[str], pager: str | None) -> None:
         process.wait()  # until the user quits the pager
         for name, handler in handlers:
             signal.signal(name, handler)
-
-
-def _signals() -> list[signal.Signals]:
-    return [
-        getattr(signal, name) for name in ("SIGINT", "SIGPIPE", "SIGQUIT") if hasattr(signal, name)
-    ]
 
 
 def _blocks(pieces: Iterable[str]) -> Iterable[str]:

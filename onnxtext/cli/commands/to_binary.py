@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -15,13 +17,14 @@ from onnxtext.cli.options import BINARY, EXIT_STATUSES, TEXT, conversion_options
 from onnxtext.cli.report import Reporter
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES, decode_text
+from onnxtext.io.text_or_binary import decode_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from onnxtext.ast.model import Model
+    from onnxtext.diagnostics import Diagnostic
     from onnxtext.tensor.blobs import BlobSource
     from onnxtext.weights.external_data import ExternalFile
     from onnxtext.wire.writer import Piece
@@ -70,9 +73,7 @@ def conversion(
             external = None
         return Output(pieces, external=external, referenced=referenced, left_behind=left_behind)
 
-    return Conversion(
-        convert, suffixes=TEXT_SUFFIXES, suffix=BINARY_SUFFIX, binary="out", inverse="from-binary"
-    )
+    return Conversion(convert, "out")
 
 
 def _check(
@@ -81,7 +82,6 @@ def _check(
     """Raise an OnnxTextError if checking a model finds errors."""
     from onnxtext.checker.engine.check_tree import check_tree
     from onnxtext.checker.isolation.strip_weights import LARGE
-    from onnxtext.cli.load_settings import schemas_of_project
     from onnxtext.proto.encode.lower import lower_without_weights
 
     def encoded() -> bytes | None:
@@ -91,13 +91,7 @@ def _check(
         return lower_without_weights(model, blob_source)
 
     # Check only the model itself: external data may still be missing.
-    with schemas_of_project(job.source) as settings:
-        diagnostics = check_tree(
-            model, source=source, encoded=encoded, select=settings.select, ignore=settings.ignore
-        )
-    errors = [item for item in diagnostics if item.severity == "error"]
-    if errors:
-        raise OnnxTextError(*errors[:MAX_ERRORS])
+    _raise_errors(partial(check_tree, model, source=source, encoded=encoded), job)
 
 
 def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) -> None:
@@ -108,16 +102,20 @@ def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) 
     """
     from onnxtext.checker.engine.check_source import check_text
     from onnxtext.checker.engine.dangling_entries import only_dangling
+
+    if only_dangling(error.diagnostics):
+        _raise_errors(partial(check_text, source.text, name=source.name), job)
+
+
+def _raise_errors(check: Callable[..., list[Diagnostic]], job: ConversionJob) -> None:
+    """Raise the errors that `check` finds with the settings of the project of a job."""
     from onnxtext.cli.load_settings import schemas_of_project
 
-    if not only_dangling(error.diagnostics):
-        return
     with schemas_of_project(job.source) as settings:
-        diagnostics = check_text(
-            source.text, name=source.name, select=settings.select, ignore=settings.ignore
-        )
+        diagnostics = check(select=settings.select, ignore=settings.ignore)
     errors = [item for item in diagnostics if item.severity == "error"]
-    raise OnnxTextError(*errors[:MAX_ERRORS])
+    if errors:
+        raise OnnxTextError(*errors[:MAX_ERRORS])
 
 
 MAX_ERRORS = 50
