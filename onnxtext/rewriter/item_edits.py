@@ -286,14 +286,10 @@ def _items_above(
     """Map each item that stays in a list to the item directly above it after the edit.
 
     The keys are indices in `ours`; the key -1 is the beginning of the list. The values are items of
-    `theirs`; None if no such item is above.
+    `theirs`, the printed list after the edit; None if no such item is above.
 
-    Args:
-        ours: the list in the text.
-        theirs: the printed list after the edit.
-        places: maps indices in `theirs` to indices in `ours`.
-        gone: the indices in `ours` of the items to remove or move.
-        added: maps indices in `ours` to the indices in `theirs` of the items to insert after them.
+    `places` maps indices in `theirs` to indices in `ours`. `gone` has the indices in `ours` of the
+    items to remove or move. `added` maps indices in `ours` to the items to insert after them.
     """
     matching = {place: theirs.items[index].part for index, place in places.items()}
     result: dict[int, TextPart | None] = {}

@@ -89,7 +89,7 @@ def pair_spellings(base: Sequence[Item], ours: Sequence[Item]) -> Pairs:
     `output y { … }`.
     """
     pairs: Pairs = {}
-    for key in (_key, _name_in_section, _content, lambda item: item.part.origin):
+    for key in (_key, _name_in_section, lambda i: content_of(i.part), lambda i: i.part.origin):
         _pair_by(key, base, ours, pairs)
     return pairs
 
@@ -152,12 +152,9 @@ def _pair_gaps(base: Sequence[Item], theirs: Sequence[Item], pairs: Pairs) -> No
     for (left, right), (next_left, next_right) in pairwise(known):
         gap = list(zip(range(left + 1, next_left), range(right + 1, next_right), strict=False))
         if len(gap) == next_left - left - 1 == next_right - right - 1:
-            pairs.update([(old, new) for old, new in gap if _are_alike(base[old], theirs[new])])
-
-
-def _are_alike(left: Item, right: Item) -> bool:
-    origin = left.part.origin
-    return origin == right.part.origin and origin not in _NAMED
+            for old, new in gap:
+                if base[old].part.origin == theirs[new].part.origin not in _NAMED:
+                    pairs[old] = new
 
 
 _NAMED = frozenset(("node", "value_info", *PATHS))
@@ -174,7 +171,3 @@ def _name_in_section(item: Item) -> Hashable:
         return None
     key = key_of(item.part)
     return key[1:] if isinstance(key, tuple) else None
-
-
-def _content(item: Item) -> Hashable:
-    return content_of(item.part)

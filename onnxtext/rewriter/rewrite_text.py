@@ -33,13 +33,7 @@ from onnxtext.syntax.parse import parse_model
 def rewrite_text(text: str, model: Model, *, name: str) -> str:
     """Return a text of an edited model that keeps the unchanged parts of the text before the edit.
 
-    Args:
-        text: the text before the edit.
-        model: the edited syntax tree of the text.
-        name: the name of the text in messages.
-
-    Returns:
-        The text: it means the edited model.
+    `text` is the text before the edit, `model` its edited tree; `name` names the text in messages.
 
     Raises:
         OnnxTextError: the text has errors, or the model cannot be written as a text.

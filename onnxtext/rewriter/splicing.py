@@ -16,7 +16,7 @@ from onnxtext.ast.visit import attribute_graphs
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, print_type
-from onnxtext.rewriter.item_edits import ItemEdits, Printed
+from onnxtext.rewriter.item_edits import ItemEdits
 from onnxtext.rewriter.text_edits import REST_OF_LINE, TextEdits
 from onnxtext.source import Source, line_start
 from onnxtext.syntax.span_map import map_spans
@@ -59,12 +59,9 @@ class Splicing:
         for name in ("inputs", "outputs", "values"):
             by_position = {value.at: value for value in getattr(before, name)}
             for value in getattr(after, name):
-                if value.at in by_position and by_position[value.at] != value:
-                    texts = [
-                        self._printer.value_text(one, indent)
-                        for one in (by_position[value.at], value)
-                    ]
-                    self._restate(value.at, "value_info", (texts[0], texts[1]))
+                if value.at in by_position and (old := by_position[value.at]) != value:
+                    texts = [self._printer.value_text(one, indent) for one in (old, value)]
+                    self._restate(value.at, "value_info", *texts)
         self._nodes(before.nodes, after.nodes)
 
     def _nodes(self, before: Sequence[Node], after: Sequence[Node]) -> None:
@@ -103,7 +100,7 @@ class Splicing:
                     self.graph(old_graph, new_graph, indent + STEP * 2)
                 return
         texts = [self._printer.node_text(node, indent) for node in (before, after)]
-        self._restate(before.at, "node", (texts[0], texts[1]))
+        self._restate(before.at, "node", *texts)
 
     def _types(self, before: Node, after: Node) -> list[tuple[int, int, str]] | None:
         """Return the edits (start, end, text) that set output types; None if this is impossible.
@@ -133,17 +130,17 @@ class Splicing:
                 edits.append((start, end, print_type(new)))
         return edits
 
-    def _restate(self, at: int, origin: str, printed: Printed) -> None:
-        """Replace a statement; with `in_parts`, if possible only changed parts of a long one."""
-        if printed[0] == printed[1]:
+    def _restate(self, at: int, origin: str, before: str, after: str) -> None:
+        """Replace a statement, printed as `before`; with `in_parts`, perhaps only some parts."""
+        if before == after:
             return  # only metadata has changed, which is in a section
         start, end = self._span(at, origin)
         text, count = self.source.text[start:end], len(self.edits.edits)
         if self.in_parts and ("\n" in text or "=>" in text):
             items = ItemEdits(self.edits, self.renamed)
-            if items.statement((start, end), origin, printed):
+            if items.statement((start, end), origin, (before, after)):
                 return
-        self.edits.replace(start, end, printed[1])
+        self.edits.replace(start, end, after)
         self.edits.keep_comments(start, count)
 
     def _remove(self, offset: int) -> None:
@@ -159,10 +156,8 @@ class Splicing:
             start, end = self._span(last, "node")
             rest = REST_OF_LINE.match(text, end)
             offset = end if rest is None else rest.end()
-            indent = self.edits.indent(start)
-            self.edits.replace(
-                offset, offset, "".join([f"\n{line}" for line in self._lines(nodes, indent)])
-            )
+            lines = self._lines(nodes, self.edits.indent(start))
+            self.edits.replace(offset, offset, "".join([f"\n{line}" for line in lines]))
             return
         indent = self.edits.indent(following)
         lines = self._lines(nodes, indent)
@@ -171,10 +166,10 @@ class Splicing:
             joined = "".join([f"{line.strip()}\n{indent}" for line in lines])
             self.edits.replace(following, following, joined)
             return
-        while (line_above := line_start(text, start - 1)) < start and _COMMENT_LINE.fullmatch(
-            text, line_above, start
-        ):
-            start = line_above
+        while (above := line_start(text, start - 1)) < start:
+            if not _COMMENT_LINE.fullmatch(text, above, start):
+                break
+            start = above
         self.edits.replace(start, start, "".join([f"{line}\n" for line in lines]))
 
     def _lines(self, nodes: Sequence[Node], indent: str) -> list[str]:

@@ -15,16 +15,10 @@ _MAX_TOKENS = 20_000
 
 
 def edit_tokens(text: str, before: str, after: str) -> str | None:
-    """Apply the changes between two printed forms of a statement to the text of the statement.
+    """Apply the changes from `before` to `after`, printed forms of a statement, to its text.
 
-    Args:
-        text: the statement in the spelling of the text.
-        before: the same statement, printed.
-        after: the edited statement, printed.
-
-    Returns:
-        The edited statement; None if it is too long, or if a change cannot be placed in the text,
-        for example because a comment is between changed tokens.
+    Return None if the statement is too long, or if a change cannot be placed in the text, for
+    example because a comment is between changed tokens.
     """
     spelled, old, new = (read_tokens(code)[:-1] for code in (text, before, after))
     if len(spelled) + len(old) + len(new) > _MAX_TOKENS:
