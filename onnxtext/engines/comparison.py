@@ -56,9 +56,7 @@ class ValueDifference:
     def exceeds(self, rtol: float, atol: float) -> bool:
         """Whether the difference of an element exceeds both tolerances, or cannot be measured.
 
-        Args:
-            rtol: the tolerance for relative differences.
-            atol: the tolerance for absolute differences.
+        `rtol` is the tolerance for relative, `atol` the one for absolute differences.
         """
         exceeding = (gap > atol and ratio > rtol for gap, ratio in self.pairs)
         return self.differs and (self.largest is None or any(exceeding))
@@ -147,13 +145,9 @@ def _computed_names(model: onnx.ModelProto) -> list[str]:
 def compare_values(
     name: str, first: Any, second: Any, *, is_output: bool = True
 ) -> ValueDifference:
-    """Compare two values of the same name, each computed by one model.
+    """Compare the values that two models compute under a name: arrays, lists, maps or None.
 
-    Args:
-        name: the name of the values.
-        first: the value of the first model: an array, a list, a map or None.
-        second: the value of the second model: an array, a list, a map or None.
-        is_output: whether the value is an output of both models.
+    `is_output` tells whether the value is an output of both models.
     """
     if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
         items = _paired(first, second)

@@ -82,11 +82,7 @@ def load_model(source: ModelSource) -> onnx.ModelProto:
 def _missing_file(data: bytes, base: Path) -> str | None:
     """Return a message about a missing file of a model's external data; None if all files exist.
 
-    onnx reports a missing file only as "not a regular file".
-
-    Args:
-        data: the encoded model.
-        base: the directory of the model's file.
+    onnx reports a missing file only as "not a regular file". `base` is the model's directory.
     """
     from onnxtext.conversion_errors import lift_binary
     from onnxtext.weights.external_data import external_locations
@@ -178,7 +174,8 @@ def run_model(
         with contextlib.suppress(OSError, ValueError):  # without memory, the report is incomplete
             failure = json.loads((directory / "error.json").read_text())
             told = f"{failure['type']}: {failure['message']}"
-            reason, message = _short(failure), f"{engine} cannot run {shown}: "
+            reason = f"{failure['type']}: {' '.join(failure['message'].split())[:500]}"
+            message = f"{engine} cannot run {shown}: "
             advice = _advice(engine, failure)
         if any(words in told for words in _NO_MEMORY):
             message = f"{engine} exceeds the memory limit with {shown}: {reason}"
@@ -248,11 +245,6 @@ def _with_outputs(model: onnx.ModelProto, also: Sequence[str]) -> bytes:
     for name in names:
         copy.graph.output.append(declared.get(name) or onnx.ValueInfoProto(name=name))
     return copy.SerializeToString()
-
-
-def _short(error: Mapping[str, str]) -> str:
-    message = " ".join(error["message"].split())
-    return f"{error['type']}: {message[:500]}"
 
 
 def _crash_reason(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -115,11 +115,7 @@ def fill_inputs(
 
 
 def _check_symbols(model: onnx.ModelProto, sizes: Mapping[str, int]) -> None:
-    """Check that each symbol with a size is a dimension of an input.
-
-    Raises:
-        OnnxTextError: a symbol is not a dimension of any input.
-    """
+    """Raise an OnnxTextError if a symbol with a size is not a dimension of any input."""
     types = [value.type.tensor_type for value in model.graph.input]
     symbols = dict.fromkeys(dim.dim_param for type in types for dim in type.shape.dim)
     symbols.pop("", None)
@@ -233,12 +229,8 @@ def _check_elements(
 ) -> None:
     """Check that a conversion has not changed the elements of an input, except by rounding floats.
 
-    Args:
-        name: the name of the input.
-        value: the elements before the conversion, in a type of numpy.
-        result: the elements after the conversion, in a type of numpy.
-        expected: the type after the conversion.
-        given: the type before the conversion.
+    `value` and `result` have the elements before and after the conversion, in types of numpy;
+    `given` and `expected` are the actual types.
 
     Raises:
         OnnxTextError: integers have changed, floats became integers, or the range of the expected

@@ -56,14 +56,11 @@ class ReadableModel:
     def digest(self, shown: str) -> str:
         """Return the digest of a blob of `root`.
 
-        Args:
-            shown: the content of `blob"…"` in the printed model: a digest, or the number of a blob
-                that `read_model` created.
+        `shown` is the content of `blob"…"` in the printed model: a digest, or the number of a blob
+        that `read_model` created.
         """
         data = self._moved.get(shown)
-        if data is None:
-            return shown
-        return hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
+        return shown if data is None else hashlib.sha256(data).hexdigest()[:PRINTED_DIGITS]
 
     def statistics(self, shown: str) -> str | None:
         """Return the statistics of the data of a blob of `root`; None if the data cannot be read.
@@ -81,9 +78,8 @@ class ReadableModel:
     def external_statistics(self, arguments: tuple[str, ...]) -> str | None:
         """Return the statistics of external data; None if the data cannot be read.
 
-        Args:
-            arguments: the arguments of `external(…)` as printed: the quoted location, then offset
-                and length if present.
+        `arguments` are those of `external(…)` as printed: the quoted location, then offset and
+        length if present.
         """
         statistics = self._external.get(arguments)
         if statistics is None or self._reader is None:

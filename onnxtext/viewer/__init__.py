@@ -78,8 +78,11 @@ def _single(loaded: LoadedModel) -> dict[str, Any]:
 
 
 def _double(old: LoadedModel, new: LoadedModel) -> dict[str, Any]:
+    from onnxtext.differ import compare
+    from onnxtext.lsp.graph.compare_drawings import changes_of
+    from onnxtext.lsp.graph.drawing import Drawing
     from onnxtext.viewer.colored_lines import color_lines
-    from onnxtext.viewer.compare_for_page import align_lines, compare_models, list_changes
+    from onnxtext.viewer.compare_for_page import align_lines, list_changes
     from onnxtext.viewer.graph_data import graph
     from onnxtext.viewer.page_model import canonical
 
@@ -88,7 +91,9 @@ def _double(old: LoadedModel, new: LoadedModel) -> dict[str, Any]:
     names = _short_name(old), _short_name(new)
     if names[0] == names[1]:
         names = old.name, new.name
-    diff, drawing = compare_models(old, new)
+    diff = compare(old.side(), new.side())
+    changes = changes_of(Drawing(old.document), Drawing(new.document), diff, old.name)
+    drawing = Drawing(new.document, changes)
     before, after = color_lines(old.text), color_lines(new.text)
     return {
         **_about(new, f"{names[0]} → {names[1]}"),

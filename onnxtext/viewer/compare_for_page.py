@@ -1,31 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two models for a page: find their differences, and align the lines of their texts."""
+"""Show the differences of two models on a page: list them, and align the lines of the texts."""
 
 from __future__ import annotations
 
 from difflib import SequenceMatcher
 from typing import Any
 
-from onnxtext.differ import ItemChange, ItemPosition, ModelDiff, compare
+from onnxtext.differ import ItemChange, ItemPosition, ModelDiff
 from onnxtext.differ.render.hunks import VERDICTS, hunks_of_items
-from onnxtext.lsp.graph.compare_drawings import changes_of
-from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.viewer.colored_lines import ColoredText
-from onnxtext.viewer.page_model import LoadedModel
 
 _MAX_PLACES = 5_000
 """Maximum number of occurrences to list for each difference."""
-
-
-def compare_models(old: LoadedModel, new: LoadedModel) -> tuple[ModelDiff, Drawing]:
-    """Return the differences between two models, and the new graph with its changes marked.
-
-    Raises:
-        OnnxTextError: `old` or `new` is not a valid model.
-    """
-    diff = compare(old.side(), new.side())
-    before, after = Drawing(old.document), Drawing(new.document)
-    return diff, Drawing(new.document, changes_of(before, after, diff, old.name))
 
 
 def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[str, Any]:

@@ -34,9 +34,8 @@ def graph(
         statement that the graph shows. Lines and columns count from 0.
     """
     groups = [(group, tree) for tree in drawing.trees for group in tree.groups()]
-    document = drawing.draw(
-        {group.id for group, _ in groups}, (), max_items=drawing.total + len(groups)
-    )
+    ids = {group.id for group, _ in groups}
+    document = drawing.draw(ids, (), max_items=drawing.total + len(groups))
     for item in _items(document):
         parsed = parse_id(item["id"])
         is_removed = parsed is not None and parsed[1] == "r"
@@ -64,11 +63,8 @@ def _items(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _move(item: dict[str, Any], text: ColoredText) -> None:
     """Replace an item's line numbers in the text by line numbers on the page."""
-    places = [
-        *item["range"].values(),
-        *[stub["at"] for stub in item.get("stubs", ()) if stub["at"]],
-    ]
-    for place in places:
+    stubs = [stub["at"] for stub in item.get("stubs", ()) if stub["at"]]
+    for place in (*item["range"].values(), *stubs):
         place["line"] = text.line(place["line"])
 
 

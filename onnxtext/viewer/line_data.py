@@ -30,9 +30,7 @@ def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
     result = []
     for symbol in index.symbols.values():
         places: list[int] = []
-        spans = {
-            (index.span(occurrence), _ROLES[occurrence.role]) for occurrence in symbol.occurrences
-        }
+        spans = {(index.span(each), _ROLES[each.role]) for each in symbol.occurrences}
         for span, role in sorted((span, role) for span, role in spans if span is not None):
             line, column = text.place(span.start)
             last, end = text.place(span.end)
@@ -62,16 +60,12 @@ def foldable_ranges(loaded: LoadedModel, text: ColoredText) -> list[list[int]]:
         first, last = text.line(start), text.line(end)
         if last > first:
             best[first] = max(last, best.get(first, 0))
-    return [
-        [first, last, int(_is_folded(text, first, last, is_section=first in sections))]
-        for first, last in sorted(best.items())
-    ]
-
-
-def _is_folded(text: ColoredText, first: int, last: int, *, is_section: bool) -> bool:
-    if is_section:
-        return last - first > _LONG
-    return text.lines[first].endswith("<") and last - first > MAX_OPEN
+    result = []
+    for first, last in sorted(best.items()):
+        is_long = last - first > (_LONG if first in sections else MAX_OPEN)
+        folded = is_long and (first in sections or text.lines[first].endswith("<"))
+        result.append([first, last, int(folded)])
+    return result
 
 
 def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
