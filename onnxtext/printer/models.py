@@ -70,8 +70,9 @@ def model_parts(
     """
     may_have_sections = True
     if printer is None and core() == "native":
-        parts: list[str] = core_module("printer.graphs").Printer().model(model)
-        may_have_sections = core_module("ast.visit").has_sections(model)
+        core_printer = core_module("printer.graphs").Printer()
+        parts: list[str] = core_printer.model(model)
+        may_have_sections = core_printer.has_sections
     else:
         printer = printer or graph_printer()
         parts = [header_text(model, printer.dialect)]

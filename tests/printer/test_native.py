@@ -275,7 +275,7 @@ def test_many_models_print_the_same() -> None:
 
 
 def test_graphs_beyond_the_depth_limit_print_the_same() -> None:
-    graph = Graph("g")
+    graph = Graph("g", nodes=[Node("B", (), ("x",), metadata=(("key", "value"),))])
     for _ in range(120):
         node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, graph),))
         graph = Graph("g", nodes=[node, Node("A", (), ("z",))])

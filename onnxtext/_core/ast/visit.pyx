@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walk over nodes: compiled parts of `onnxtext.ast` and `checker.inference.kind_facts`."""
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, FUNCTION, GRAPH, MODEL, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_MODEL, OF_NODE, OF_TENSOR,
-    OF_TENSOR_TYPE, OF_VALUE, RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, data_of,
-    get, graph_part, part_of, value_part,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_TENSOR, OF_TENSOR_TYPE, OF_VALUE,
+    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, data_of, get, graph_part, value_part,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -195,44 +194,6 @@ cdef int add_graphs(attributes, list found) except -1:
         elif type(value) is tuple and value and type(value[0]) is Graph:
             found.extend(value)
     return 0
-
-
-def has_sections(model):
-    """Whether a model may have sections after its functions, except `encoding` and `resources`."""
-    if (
-        part_of(model, MODEL, OF_MODEL.training) or get(model, OF_MODEL.configurations)
-        or get(model, OF_MODEL.metadata_left_out) or get(model, OF_MODEL.has_order)
-    ):
-        return True
-    graphs = [get(model, OF_MODEL.graph)]
-    graphs += get(model, OF_MODEL.functions)
-    for graph in list_graphs(graphs):
-        if type(graph) is not GRAPH and type(graph) is not FUNCTION:
-            return True
-        if graph_part(graph, OF_GRAPH.metadata, "metadata"):
-            return True
-        if graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"):
-            return True
-        if type(graph) is GRAPH and get(graph, OF_GRAPH.quantization):
-            return True
-        if (
-            have_metadata(graph_part(graph, OF_GRAPH.inputs, "inputs"))
-            or have_metadata(graph_part(graph, OF_GRAPH.outputs, "outputs"))
-            or have_metadata(graph_part(graph, OF_GRAPH.values, "values"))
-        ):
-            return True
-        for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
-            if get(node, OF_NODE.metadata) if type(node) is NODE else node.metadata:
-                return True
-    return False
-
-
-cdef bint have_metadata(list values) except -1:
-    """Whether a value has metadata."""
-    for value in values:
-        if get(value, OF_VALUE.metadata) if type(value) is VALUE_INFO else value.metadata:
-            return True
-    return False
 
 
 def large_values(values, Py_ssize_t most):

@@ -5,6 +5,7 @@ from onnxtext.ast.model import Function, Graph, Model, ValueInfo
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 
 class Printer:
+    has_sections: bool
     def model(self, model: Model) -> list[str]: ...
     def statement(self, owner: GraphPrinter, graph: Graph) -> list[str]: ...
     def rest(

@@ -10,7 +10,7 @@ from libc.string cimport strlen
 from onnxtext._core.printer.metadata cimport pairs
 from onnxtext._core.printer.nodes cimport NodePrinter
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, MODEL, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_OPSET, OPSET, get, graph_part, part_of,
+    FUNCTION, GRAPH, MODEL, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_OPSET, OPSET, get, graph_part, part_of,
 )
 from onnxtext._core.printer.text cimport Text
 
@@ -21,11 +21,7 @@ from onnxtext.printer.decorators import inline_decorators
 
 cdef enum:
     MAX_GRAPHS = 50  # the nesting limit; deeper graphs are printed in Python
-    REST = 0
-    VALUE = 1
-    FUNCTIONS = 2
-    STATEMENT = 3
-    WHOLE_MODEL = 4
+    REST, VALUE, FUNCTIONS, STATEMENT, WHOLE_MODEL  # what `_print` prints
 
 cdef int LINE_WIDTH = WIDTH, INDENT = len(STEP)
 
@@ -46,16 +42,16 @@ cdef class Printer(NodePrinter):
     def rest(self, owner, graph, str indent, Py_ssize_t start):
         """Return the text of a graph or function after its outputs: `<…> {…}`, as parts to join.
 
+        Return None for graphs that are nested too deeply.
+
         Args:
             owner: the `GraphPrinter` for rare forms.
             graph: the graph or function.
             indent: the indentation of its statement.
             start: the column after its outputs.
-
-        Returns:
-            The parts; None for graphs that are nested too deeply.
         """
         if self.depth == MAX_GRAPHS:
+            self.has_sections = True  # unknown: Python prints the nodes
             return None
         return self._print(owner, graph, len(indent), REST, start)
 
@@ -101,8 +97,8 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         presence = part_of(model, MODEL, OF_MODEL.presence)
         opsets, metadata = get(model, OF_MODEL.opset_imports), get(model, OF_MODEL.metadata)
-        rare = get(model, OF_MODEL.decorators) or get(model, OF_MODEL.encoding_habits)
-        if presence.version is None or rare:
+        habits = get(model, OF_MODEL.encoding_habits)
+        if presence.version is None or habits or get(model, OF_MODEL.decorators):
             out.text(header_text(model))
         else:
             out.add(b"<", 1)
@@ -123,6 +119,8 @@ cdef class Printer(NodePrinter):
                 out.character(c",")
             out.add(b"\n>\n", 3)
         has_order = get(model, OF_MODEL.has_order)
+        self.note(has_order or get(model, OF_MODEL.metadata_left_out))
+        self.note(get(model, OF_MODEL.training) or get(model, OF_MODEL.configurations))
         self._statement(main_graph(model) if has_order else get(model, OF_MODEL.graph))
         out.character(c"\n")
         return self._functions(get(model, OF_MODEL.functions))
@@ -206,6 +204,9 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         cdef list values = graph_part(graph, OF_GRAPH.values, "values")
         cdef list nodes = graph_part(graph, OF_GRAPH.nodes, "nodes")
+        self.note(graph_part(graph, OF_GRAPH.metadata, "metadata"))
+        self.note(graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"))
+        self.note(type(graph) is GRAPH and get(graph, OF_GRAPH.quantization))
         if values:
             out.character(c" ")
             self._values(graph, indent)
@@ -237,8 +238,7 @@ cdef class Printer(NodePrinter):
         cdef Py_ssize_t mark, before
         if self.depth == MAX_GRAPHS:
             return out.append_large(self.python().graph_value(graph, " " * indent, out.column()))
-        mark = out.begin_trial()
-        before = out.column()
+        mark, before = out.begin_trial(), out.column()
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if decorators:
             out.text(inline_decorators(decorators, " " * indent))

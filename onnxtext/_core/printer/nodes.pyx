@@ -60,6 +60,7 @@ cdef class NodePrinter(ValuePrinter):
         cdef Flat flat
         if type(node) is not NODE:
             raise TypeError("expected a Node")
+        self.note(get(node, OF_NODE.metadata))
         op_type = get(node, OF_NODE.op_type)
         outputs = get(node, OF_NODE.outputs)
         types = get(node, OF_NODE.output_types)

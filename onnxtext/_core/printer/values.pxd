@@ -12,6 +12,13 @@ cdef class ValuePrinter:
     cdef dict types, type_texts
     cdef list alive
     cdef int countdown
+    cdef readonly bint has_sections  # whether a part so far may have an entry in a section
+
+    cdef inline int note(self, entries) except -1:
+        """Set `has_sections` if a part has entries."""
+        if entries:
+            self.has_sections = True
+        return 0
 
     cdef object python(self)
     cdef int _check_signals(self) except -1

@@ -54,12 +54,12 @@ cdef class ValuePrinter:
 
     cdef int _value(self, value, int indent) except -1:
         cdef Text out = self.out
-        cdef Py_ssize_t mark = out.position(), line, before, column
+        cdef Py_ssize_t mark = out.position(), line = mark, column
         if type(value) is not VALUE_INFO:
             raise TypeError("expected a ValueInfo")
         kind, data = get(value, OF_VALUE.type), get(value, OF_VALUE.data)
         decorators = get(value, OF_VALUE.decorators)
-        line = mark
+        self.note(get(value, OF_VALUE.metadata))
         if decorators and not self._short_decorators(decorators, indent):
             margin = " " * indent
             text = inline_decorators(decorators, margin)
