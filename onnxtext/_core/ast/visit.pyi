@@ -2,7 +2,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 
 T = TypeVar("T")
