@@ -16,7 +16,7 @@ from onnxtext.ast.typed_blobs import (
     required_entries,
 )
 from onnxtext.ast.visit import INLINE_BYTES
-from onnxtext.tensor.blobs import PRINTED_DIGITS
+from onnxtext.tensor.blobs import PRINTED_DIGITS, digest_of
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.format_elements import is_splat
@@ -41,12 +41,12 @@ class WeightMover(Rewriter):
         self.max_small_elements = max_small_elements
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
+        self._type: ast.TensorType | None = None  # the last one; usually the next tensor has it
+        self._count = 0  # its number of elements
 
     def add(self, data: bytes | memoryview) -> str:
         """Add bytes to the resources; return their digest as the text shows it."""
-        import hashlib  # only here, because the import is slow
-
-        full_digest = hashlib.sha256(data).hexdigest()
+        full_digest = digest_of(data)
         digest = full_digest[:PRINTED_DIGITS]
         if digest not in self.resources:
             self.resources[digest] = data
@@ -60,7 +60,9 @@ class WeightMover(Rewriter):
         if its number of entries does not match the type.
         """
         if isinstance(data, ast.RawData):
-            count = count_elements(type.integer_dims)
+            if type is not self._type:
+                self._type, self._count = type, count_elements(type.integer_dims)
+            count = self._count
             if count <= self.max_small_elements:
                 return data
             if is_splat(ELEMENTS[type.element], data.data, count):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from onnxtext.ast.tensors_and_attributes import DataFile
@@ -91,15 +91,13 @@ class Blobs:
         cached = self._verified.get(digest)
         if cached is not None:
             return cached
-        import hashlib
-
         matching = self._matching(digest)
         if not matching:
             raise unknown_blob_error(digest)
         if len(matching) > 1:
             raise BlobError(f"{len(matching)} resources match the digest {digest}", AMBIGUOUS)
         data = self._resources[matching[0]]
-        actual = hashlib.sha256(data).hexdigest()
+        actual = digest_of(data)
         if not actual.startswith(matching[0]):
             raise BlobError(
                 f"the resource {matching[0]} is damaged: the SHA-256 of its bytes is {actual}",
@@ -122,6 +120,19 @@ class Blobs:
     @cached_property
     def _sorted_names(self) -> list[str]:
         return sorted(self._resources)
+
+
+def digest_of(data: bytes | memoryview) -> str:
+    """Return the SHA-256 of bytes, in hexadecimal digits."""
+    digest: str = _hashlib().sha256(data).hexdigest()
+    return digest
+
+
+@cache
+def _hashlib() -> Any:
+    import hashlib  # only here, because the import is slow
+
+    return hashlib
 
 
 def with_prefix(digests: list[str], prefix: str) -> list[str]:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.select_core import core
-from onnxtext.syntax.actions import records_and_decorators, strings
+from onnxtext.syntax.actions import records_and_decorators, resources, strings
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 from tests.seeds import draws, seeded
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 PIECES = ["\n", "\n", "  ", "  ", "\t", " ", "a", "é", "€", "\\n", "\\", "\r\n", '"', "b c"]
 
 
-def result(action: Callable[[str], str], token: str) -> object:
+def result(action: Callable[[str], object], token: str) -> object:
     try:
         return action(token)
     except SemanticError as error:
@@ -38,6 +40,30 @@ def test_text_blocks_give_the_same_string() -> None:
             body = "\n" + "\n".join([indent + line for line in body.split("\n")]) + f"\n{indent}"
         token = Token(f'"""{body}"""', 7)
         assert result(actions.triple, token) == result(strings.triple, token), token
+
+
+def test_resources_give_the_same_bytes() -> None:
+    from onnxtext._core.syntax import actions
+
+    chance = seeded()
+    for _ in range(draws(4000)):
+        text = list(b64encode(chance.randbytes(chance.randrange(40))).decode())
+        for _ in range(chance.choice([0, 0, 1, 2, 5])):
+            piece = chance.choice(
+                ["\n", " ", "\n    ", "\t", "\r", "=", "==", "A", "é", "€", "-", ""]
+            )
+            at = chance.randint(0, len(text))
+            text[at : at + chance.randrange(2)] = [piece]
+        opening = chance.choice(["\n", "\n", "\n    ", "  \n ", "\r\n", "\t\n", "A\n", ""])
+        token = Token(f'"""{opening}{"".join(text)}\n  """', 7)
+        digest = chance.choice(
+            ["0123456789abcdef"] * 8 + ["ab" * 32, "ab" * 33, "A" * 16, "é" * 16]
+        )
+        encoding = chance.choice(["base64"] * 8 + ["base16"])
+        native = partial(actions.long_resource, digest, encoding)
+        assert result(native, token) == result(
+            partial(resources.long_resource, digest, encoding), token
+        ), token
 
 
 def test_decorators_give_the_same_value() -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parser actions for strings, types and decorators: the compiled part of `onnxtext.syntax.actions`."""
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.stdint cimport int64_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from onnxtext._core.proto.decode_types cimport new_tensor_type
 from onnxtext._core.tensor.parse_literals cimport after_blanks, is_digit
@@ -12,6 +13,7 @@ from onnxtext._core.ast.slots cimport (
     DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
 )
 
+from onnxtext.syntax.actions.resources import long_resource as python_long_resource
 from onnxtext.syntax.actions.strings import triple as python_triple
 
 cdef extern from "Python.h":
@@ -20,6 +22,19 @@ cdef extern from "Python.h":
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     object PyUnicode_DecodeLatin1(const char*, Py_ssize_t, const char*)
+
+cdef enum:
+    LONG = 1 << 16  # Python reads longer resources: it copies them less often
+    BLANK = 64
+    OTHER = 65
+
+cdef uint8_t[256] BASE64
+memset(BASE64, OTHER, 256)
+for _index, _digit in enumerate(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+):
+    BASE64[ord(_digit)] = _index
+BASE64[c" "] = BASE64[c"\n"] = BLANK
 
 
 def decorator(opening, fields):
@@ -88,6 +103,62 @@ def triple(token):
         return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(result, size, NULL)
     finally:
         PyMem_Free(result)
+
+
+def long_resource(digest, encoding, token):
+    """Return the digest and the bytes of a short resource; Python reads all others."""
+    cdef Py_ssize_t index = 3, end = len(token) - 3, count = 0, pads
+    cdef const uint8_t* data
+    cdef uint32_t bits = 0, code
+    cdef char* cursor
+    if (
+        encoding != "base64" or not is_digest(digest) or end > LONG
+        or not isinstance(token, str) or PyUnicode_KIND(token) != 1
+    ):
+        return python_long_resource(digest, encoding, token)
+    data = <const uint8_t*>PyUnicode_DATA(token)
+    while index < end and data[index] == c" ":
+        index += 1
+    if index >= end or data[index] != c"\n":
+        return python_long_resource(digest, encoding, token)
+    result = PyBytes_FromStringAndSize(NULL, end)
+    cursor = PyBytes_AS_STRING(result)
+    while index < end:
+        code = BASE64[data[index]]
+        if code < BLANK:
+            bits = bits << 6 | code
+            count += 1
+            if not count & 3:
+                cursor[0], cursor[1], cursor[2] = bits >> 16, bits >> 8, bits
+                cursor += 3
+        elif code != BLANK:
+            break
+        index += 1
+    pads = -count & 3
+    if pads:
+        bits <<= 6 * pads
+        cursor[0], cursor[1] = bits >> 16, bits >> 8
+        cursor += 3 - pads
+    while index < end and pads and data[index] == c"=":
+        index += 1
+        pads -= 1
+    while index < end and BASE64[data[index]] == BLANK:
+        index += 1
+    if pads or index < end or count & 3 == 1:
+        return python_long_resource(digest, encoding, token)
+    return digest, result[: cursor - PyBytes_AS_STRING(result)]
+
+
+cdef bint is_digest(text) except -1:
+    """Whether a text has 16 to 64 hexadecimal digits in lower case."""
+    cdef Py_ssize_t index, size = PyUnicode_GET_LENGTH(<str?>text)
+    cdef const uint8_t* data = <const uint8_t*>PyUnicode_DATA(text)
+    if PyUnicode_KIND(text) != 1 or not 16 <= size <= 64:
+        return False
+    for index in range(size):
+        if not (c"0" <= data[index] <= c"9" or c"a" <= data[index] <= c"f"):
+            return False
+    return True
 
 
 cdef object make_coarse_type(Stack stack, Py_ssize_t place):

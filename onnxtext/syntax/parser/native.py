@@ -109,6 +109,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "header": models_and_headers.header,
     "header_numbers": models_and_headers.header_numbers,
     "label_step": metadata_section.label_step,
+    "long_resource": actions.long_resource,
     "metadata_block": metadata_section.metadata_block,
     "metadata_section": metadata_section.metadata_section,
     "model": models_and_headers.model,
