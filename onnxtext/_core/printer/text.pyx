@@ -124,30 +124,23 @@ cdef class Text(Growing):
 
         `allow_special`: whether special words, such as `float` and `nan`, need no quotes.
         """
-        cdef const char* data
-        cdef Py_ssize_t size, index
-        cdef int least = LETTER
-        cdef uint8_t found
+        cdef const uint8_t* data
+        cdef Py_ssize_t size, index = 0
         if not PyUnicode_IS_COMPACT_ASCII(<str?>text):
             return False
-        data = <const char*>PyUnicode_1BYTE_DATA(text)
+        data = <const uint8_t*>PyUnicode_1BYTE_DATA(text)
         size = PyUnicode_GET_LENGTH(text)
-        if not size or CLASSES[<uint8_t>data[0]] != LETTER:
-            least = PRINTABLE
-        for index in range(size):
-            found = CLASSES[<uint8_t>data[index]]
-            if found < least:
-                if not found:
-                    return False
-                least = PRINTABLE
-        if least == LETTER:
-            if (
-                allow_special or size >= 64 or not LENGTHS[<uint8_t>data[0]] >> size & 1
+        if size and CLASSES[data[0]] == LETTER:
+            while index < size and CLASSES[data[index]] >= LETTER:
+                index += 1
+            if index == size and (
+                allow_special or size >= 64 or not LENGTHS[data[0]] >> size & 1
                 or (text not in SPECIAL_WORDS and text.lower() not in SPECIAL_NUMBERS)
             ):
-                self.add(data, size)
-                return True
-        return self._quote(data, size)
+                return not self.add(<const char*>data, size)
+        if printable_run(data + index, size - index) < size - index:
+            return False
+        return self._quote(<const char*>data, size)
 
     cdef bint _quote(self, const char* data, Py_ssize_t size) except -1:
         self.need(size + 2)
@@ -372,23 +365,28 @@ cdef class Text(Growing):
         return self.parts
 
 
+cdef inline bint escapes(const uint8_t* data) noexcept:
+    """Whether one of eight characters needs an escape."""
+    cdef uint64_t word
+    memcpy(&word, data, 8)
+    # The terms are for control characters, quotes, backslashes and bytes above `~`. Each sets the
+    # highest bit of the first byte that matches, and perhaps of bytes after it.
+    return (
+        (word - 0x20 * ONES)
+        | ((word ^ c'"' * ONES) - ONES)
+        | ((word ^ c"\\" * ONES) - ONES)
+        | (word + ONES)
+        | word
+    ) & HIGHEST != 0
+
+
 cdef Py_ssize_t printable_run(const uint8_t* data, Py_ssize_t size) noexcept:
     """Return the number of leading characters that need no escape; test eight at a time."""
     cdef Py_ssize_t offset = 0
-    cdef uint64_t word
-    while offset + 8 <= size:
-        memcpy(&word, data + offset, 8)
-        # The terms are for control characters, quotes, backslashes and bytes above `~`. Each sets
-        # the highest bit of the first byte that matches, and perhaps of bytes after it.
-        if HIGHEST & (
-            (word - 0x20 * ONES)
-            | ((word ^ c'"' * ONES) - ONES)
-            | ((word ^ c"\\" * ONES) - ONES)
-            | (word + ONES)
-            | word
-        ):
-            break
+    while offset + 8 <= size and not escapes(data + offset):
         offset += 8
+    if 0 < size - offset < 8 <= size and not escapes(data + size - 8):
+        return size
     while offset < size and CLASSES[data[offset]]:
         offset += 1
     return offset
