@@ -2,13 +2,18 @@
 """Decode `StringStringEntryProto` messages and packed fields of numbers."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from onnxtext._core.proto.decode_types cimport copied, text_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field, read_varint
 
 from onnxtext.proto.decode.types_and_tensors import lift_entry
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_COMPACT_ASCII(object)
+    void* PyUnicode_1BYTE_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 
 cdef bint is_narrow(int key) noexcept:
@@ -49,14 +54,35 @@ cdef bint is_entry(Bytes data, Py_ssize_t start, Py_ssize_t end) noexcept:
     )
 
 
-cdef tuple any_entry_of(Bytes data, view, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of an entry of any form; an absent key or value is ""."""
-    return entry_of(data, start, end) if is_entry(data, start, end) else lift_entry(view[start:end])
+cdef list add_entry(list entries, tuple like, Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Add an entry that `is_entry` accepts to a list, which is created if it is None.
 
-
-cdef tuple entry_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return the key and the value of an entry that `is_entry` accepts."""
+    Strings that are equal to those of the entry at the same place in `like` are shared.
+    """
     cdef Field key, value
+    entries = [] if entries is None else entries
+    one = like[len(entries)] if len(entries) < len(like) else (None, None)
     read_field(data, start, end, &key)
     read_field(data, key.end, end, &value)
-    return text_of(data, key.value, key.end), text_of(data, value.value, end)
+    entries.append((
+        shared_text(one[0], data, key.value, key.end), shared_text(one[1], data, value.value, end)
+    ))
+    return entries
+
+
+cdef inline object shared_text(text, Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Return `text` if it is the ASCII string in a field, otherwise a new string."""
+    if (
+        text is not None and PyUnicode_IS_COMPACT_ASCII(text)
+        and PyUnicode_GET_LENGTH(text) == end - start
+        and memcmp(PyUnicode_1BYTE_DATA(text), data + start, end - start) == 0
+    ):
+        return text
+    return text_of(data, start, end)
+
+
+cdef tuple any_entry_of(Bytes data, view, Py_ssize_t start, Py_ssize_t end):
+    """Return the key and the value of an entry of any form; an absent key or value is ""."""
+    if is_entry(data, start, end):
+        return add_entry(None, (), data, start, end)[0]
+    return lift_entry(view[start:end])

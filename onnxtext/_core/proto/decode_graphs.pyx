@@ -8,7 +8,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint64_t
 
-from onnxtext._core.proto.decode_entries cimport any_entry_of, entry_of, is_entry
+from onnxtext._core.proto.decode_entries cimport add_entry, any_entry_of, is_entry
 from onnxtext._core.proto.decode_types cimport copied, text_of
 from onnxtext._core.proto.decode_values cimport SHORT, SMALL, UNKNOWN, Values, added
 from onnxtext._core.proto.decorators cimport text_decorator
@@ -280,10 +280,10 @@ cdef class Decoder:
                 docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
                 tail.has_empty_fields = tail.has_empty_fields or field.value == offset
             else:
-                entries = added(entries, entry_of(data, field.value, offset))
+                entries = add_entry(entries, self.values.last_entries, data, field.value, offset)
         tail.attributes = tuple(attributes)
         tail.decorators = () if docs is None else tuple(docs)
-        tail.metadata = () if entries is None else tuple(entries)
+        tail.metadata = self.values.finished(entries)
         tail.is_rare = tail.is_rare or entries is not None
         tail.has_empty_fields = tail.has_empty_fields or tail.domain == ""
         if is_shared:

@@ -24,7 +24,9 @@ cdef class Values:
     cdef object sparse_name  # the name of the last sparse initializer
     cdef object tensor_type
     cdef tuple decorators
+    cdef tuple last_entries  # of the last item with metadata or external data, for `add_entry`
 
+    cdef tuple finished(self, list entries)
     cdef object value_info(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef object initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object attribute(

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, text_decorator
-from onnxtext._core.proto.decode_entries cimport entry_of, is_entry, is_narrow, typed_entries
+from onnxtext._core.proto.decode_entries cimport add_entry, is_entry, is_narrow, typed_entries
 from onnxtext._core.proto.decode_types cimport Head, copied, text_of, type_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.tensor.packing cimport is_packed
@@ -36,7 +36,14 @@ cdef class Values:
     def __cinit__(self, dict types):
         """Create the caches; `types` has value infos by their encoded type."""
         self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
-        self.is_plain = True
+        self.is_plain, self.last_entries = True, ()
+
+    cdef tuple finished(self, list entries):
+        """Return the entries of an item; None means that it has none."""
+        if entries is None:
+            return ()
+        self.last_entries = tuple(entries)
+        return self.last_entries
 
     # ---- Value infos ----------------------------------------------------------------------------
 
@@ -60,7 +67,7 @@ cdef class Values:
                 return None
             offset = field.end
             if field.key == VALUE_INFO_METADATA_PROPS and is_entry(data, field.value, offset):
-                entries = added(entries, entry_of(data, field.value, offset))
+                entries = add_entry(entries, self.last_entries, data, field.value, offset)
             elif field.key == VALUE_INFO_DOC_STRING:
                 docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
             else:
@@ -78,7 +85,7 @@ cdef class Values:
         result = plain_value_info(name, kind, None, decorators)
         if entries is not None:
             self.is_plain = False
-            replace(result, OF_VALUE.metadata, tuple(entries))
+            replace(result, OF_VALUE.metadata, self.finished(entries))
         return result
 
     # ---- Tensors --------------------------------------------------------------------------------
@@ -119,13 +126,13 @@ cdef class Values:
                 self.name = text_of(data, field.value, offset)
                 continue
             if field.key == TENSOR_METADATA_PROPS and is_entry(data, field.value, offset):
-                metadata = added(metadata, entry_of(data, field.value, offset))
+                metadata = add_entry(metadata, self.last_entries, data, field.value, offset)
                 continue
             if field.key == TENSOR_STRING_DATA and head.is_string:
                 strings = added(strings, copied(data, field.value, offset))
                 continue
             if field.key == TENSOR_EXTERNAL_DATA and is_entry(data, field.value, offset):
-                external = added(external, entry_of(data, field.value, offset))
+                external = add_entry(external, self.last_entries, data, field.value, offset)
                 continue
             if field.key == TENSOR_DOC_STRING:
                 docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
@@ -171,14 +178,14 @@ cdef class Values:
                 self.largest = max(self.largest, len(strings))
                 self.held = make_data(STRING_DATA, OF_STRINGS, tuple(strings))
             elif external and location == 1:
-                self.held = make_data(EXTERNAL_DATA, OF_EXTERNAL, tuple(external))
+                self.held = make_data(EXTERNAL_DATA, OF_EXTERNAL, self.finished(external))
                 is_located = False
         elif self.held is None and not head.size and head.bits:  # a tensor without elements
             self.held = make_data(TYPED_DATA, OF_TYPED, b"")
         self.tensor_type = head.type
         self.decorators = () if docs is None else tuple(docs)
         if metadata is not None:
-            self.decorators += (meta_of(tuple(metadata)),)
+            self.decorators += (meta_of(self.finished(metadata)),)
             self.is_plain = False
         if is_located:
             self.decorators += (DEFAULT_LOCATION,)
