@@ -48,6 +48,8 @@ else:
         return f"{type(self).__qualname__}({values})"
 
     def _eq(self, other):
+        if other is self:
+            return True
         if type(other) is not type(self):
             return NotImplemented
         get = type(self).__dataclass_compared__
