@@ -11,7 +11,12 @@ import pytest
 
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.select_core import core
-from onnxtext.syntax.actions import records_and_decorators, resources, strings
+from onnxtext.syntax.actions import (
+    attribute_values,
+    records_and_decorators,
+    resources,
+    strings,
+)
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 from tests.seeds import draws, seeded
@@ -64,6 +69,14 @@ def test_resources_give_the_same_bytes() -> None:
         assert result(native, token) == result(
             partial(resources.long_resource, digest, encoding), token
         ), token
+
+
+def test_blob_references_give_the_same_value() -> None:
+    from onnxtext._core.syntax import actions
+
+    for count in (0, 15, 16, 17, 64, 65):
+        token = Token(f'blob"{"a" * count}"', 7)
+        assert result(actions.blob, token) == result(attribute_values.blob, token)
 
 
 def test_decorators_give_the_same_value() -> None:

@@ -10,9 +10,11 @@ from onnxtext._core.tensor.parse_literals cimport after_blanks, is_digit
 from onnxtext._core.syntax.grammar cimport TOKEN
 from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.ast.slots cimport (
-    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, put,
+    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, make_data, put, slot_of,
 )
 
+from onnxtext.ast.tensors_and_attributes import Blob
+from onnxtext.syntax.actions.attribute_values import blob as python_blob
 from onnxtext.syntax.actions.resources import long_resource as python_long_resource
 from onnxtext.syntax.actions.strings import triple as python_triple
 
@@ -28,6 +30,8 @@ cdef enum:
     BLANK = 64
     OTHER = 65
 
+cdef type BLOB = Blob
+cdef Py_ssize_t OF_BLOB = slot_of(Blob, "digest")
 cdef uint8_t[256] BASE64
 memset(BASE64, OTHER, 256)
 for _index, _digit in enumerate(
@@ -103,6 +107,13 @@ def triple(token):
         return python_triple(token) if size < 0 else PyUnicode_DecodeLatin1(result, size, NULL)
     finally:
         PyMem_Free(result)
+
+
+def blob(token):
+    """Return the reference for `blob"9f2c…"`; Python reports a wrong number of digits."""
+    if not isinstance(token, str) or not 16 <= len(token) - 6 <= 64:
+        return python_blob(token)
+    return make_data(BLOB, OF_BLOB, token[5 : len(token) - 1])
 
 
 def long_resource(digest, encoding, token):

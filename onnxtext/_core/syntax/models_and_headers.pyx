@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parser actions for models, functions and headers: the compiled part of `onnxtext.syntax.actions`."""
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, OF_FUNCTION, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function, make_model,
-    new_opset, put, slot_of,
+    FUNCTION, OF_FUNCTION, OF_MODEL, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function,
+    make_model, new_opset, put, replace, slot_of,
 )
 
+from onnxtext._core.ast.slots import slots_of
 from onnxtext.ast.model import OpsetImport
 from onnxtext.syntax.actions.headers import (
     FUNCTION_KEYS, LANGUAGE_VERSION, MODEL_KEYS, PRESENCE_KEYS, Header, presence_of,
@@ -13,12 +14,20 @@ from onnxtext.syntax.actions.headers import header as python_header
 from onnxtext.syntax.actions.headers import header_numbers as python_header_numbers
 from onnxtext.syntax.actions.models import function as python_function
 from onnxtext.syntax.actions.models import model as python_model
+from onnxtext.syntax.actions.resources import Resources
+
+cdef struct ResourcesSlots:
+    Py_ssize_t blobs
+    Py_ssize_t places
+    Py_ssize_t left_out
 
 cdef Py_ssize_t OF_AT = slot_of(Header, "at"), OF_VALUES = slot_of(Header, "values")
-cdef type HEADER = Header, OPSET_IMPORT = OpsetImport
+cdef type HEADER = Header, RESOURCES = Resources
+cdef ResourcesSlots OF_RESOURCES = slots_of(Resources)
 cdef set STRING_KEYS = {"domain", "overload", "doc_string"}
 cdef set NUMBER_KEYS = {"ir_version", "model_version", "onnxtext"}
 cdef set TEXT_KEYS = STRING_KEYS | {"producer_name", "producer_version"}
+cdef dict LIST_KEYS = {"opset_import": OpsetImport, "metadata_props": tuple, "explicit": str}
 cdef int NEWEST = LANGUAGE_VERSION
 
 if not STRING_KEYS | PRESENCE_KEYS | {"opset_import"} == FUNCTION_KEYS:
@@ -42,9 +51,9 @@ def header(list entries):
         elif key in NUMBER_KEYS:
             if type(value) is not int or key == "onnxtext" and not 1 <= value <= NEWEST:
                 return python_header(entries)
-        elif key == "opset_import" and type(value) is list:
+        elif key in LIST_KEYS and type(value) is list:
             for item in value:
-                if type(item) is not OPSET_IMPORT:
+                if not isinstance(item, LIST_KEYS[key]):
                     return python_header(entries)
         else:
             return python_header(entries)
@@ -69,8 +78,11 @@ def model(decorators, head, graph, list functions, sections):
 
     `onnxtext.syntax.actions.models.model` describes the parts.
     """
-    cdef bint is_plain = head is not None and not sections
+    cdef bint is_plain = head is not None
     cdef dict entries
+    resources = sections[0][1] if sections and len(sections) == 1 else None
+    if sections and type(resources) is not RESOURCES:
+        is_plain = False
     if is_plain:
         for key in <dict?>get(head, OF_AT):
             is_plain = is_plain and key in MODEL_KEYS and key != "encoding"
@@ -83,12 +95,17 @@ def model(decorators, head, graph, list functions, sections):
     entries = get(head, OF_VALUES)
     opsets, metadata = entries.get("opset_import"), entries.get("metadata_props")
     presence = presence_of(entries.get("onnxtext"), tuple(entries.get("explicit", ())))
-    return make_model(
+    result = make_model(
         graph, functions, presence, entries.get("ir_version"), [] if opsets is None else opsets,
         entries.get("producer_name"), entries.get("producer_version"), entries.get("domain"),
         entries.get("model_version"), entries.get("doc_string"),
         [] if metadata is None else metadata, tuple(decorators) if decorators else (),
     )
+    if resources is not None:
+        replace(result, OF_MODEL.resources, get(resources, OF_RESOURCES.blobs))
+        replace(result, OF_MODEL.places, get(resources, OF_RESOURCES.places))
+        replace(result, OF_MODEL.resources_left_out, get(resources, OF_RESOURCES.left_out))
+    return result
 
 
 def function(

@@ -104,6 +104,7 @@ the error.
 """
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "blob": actions.blob,
     "decorator": actions.decorator,
     "function": models_and_headers.function,
     "header": models_and_headers.header,
