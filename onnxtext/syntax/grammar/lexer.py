@@ -4,8 +4,9 @@
 A token's *kind* is the name of its terminal: `STRING`, `WORD`, `COMMA`. The kind depends only on
 the token's text, not on its context.
 
-Outside of the regular expression, a dictionary looks up special words such as `float`, and
-`closing_bracket` finds the end of a NESTED token, because nested brackets are not regular.
+Outside of the regular expression, a dictionary looks up punctuation and special words such as
+`float`, and `closing_bracket` finds the end of a NESTED token, because nested brackets are not
+regular.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property
+from itertools import product
 
 from onnxtext.source import Span, find_by_quote
 from onnxtext.syntax.grammar.long_literals import UNCLOSED, literal_end
@@ -89,8 +91,8 @@ class Lexer:
     def __init__(self, tables: ParserTables) -> None:
         terminals = [t for t in order_terminals(tables.terminals) if not t.name.startswith("__")]
         self._terminals = terminals
-        self._punctuation = {t.literal: t.name for t in terminals if t.literal is not None}
-        self._words = {word: t.name for t in terminals for word in _special_words(t)}
+        # The kinds of punctuation and special words.
+        self._fixed = {text: t.name for t in terminals for text in _fixed_texts(t)}
         # The last long text with an unclosed string, and the offset of the string's opening quote.
         self._unclosed = ("", 0)
 
@@ -132,7 +134,7 @@ class Lexer:
     def read(self, text: str, offset: int) -> Iterator[tuple[str, str, int]]:
         """Yield (kind, text, offset) of each token from offset `offset` to the end of the text."""
         pattern, kinds = self._pattern_at(text, offset)
-        punctuation, words = self._punctuation, self._words
+        fixed = self._fixed
         while True:
             for match in pattern.finditer(text, offset):
                 group = match.lastindex or 0
@@ -140,9 +142,9 @@ class Lexer:
                 start = match.start(group)
                 kind = kinds[group]
                 if kind == _PUNCTUATION:
-                    yield punctuation[token], token, start
+                    yield fixed[token], token, start
                 elif kind == "WORD":
-                    yield words.get(token, kind), token, start
+                    yield fixed.get(token, kind), token, start
                 elif kind not in _RARE:
                     if kind == BAD_KIND:
                         self._note_bad(text, token, start)
@@ -152,7 +154,7 @@ class Lexer:
                 else:
                     rare = self._rare(text, start)
                     yield rare.kind, rare, start
-                    offset = start + len(rare)
+                    offset = rare.end
                     break
 
     def _rare(self, text: str, offset: int) -> Token:
@@ -169,9 +171,8 @@ class Lexer:
         group = match.lastindex or 0
         kind, token = kinds[group], match[group]
         if kind == "NESTED":
-            end = closing_bracket(token)
-            kind, token = (kind, token[:end]) if end else (_PUNCTUATION, token[0])
-        return Token(token, offset, self._punctuation[token] if kind == _PUNCTUATION else kind)
+            token = token[: closing_bracket(token) or 1]
+        return Token(token, offset, self._fixed.get(token, kind))
 
     def _long_token(self, text: str, offset: int) -> Token | None:
         """Read a TRIPLE string or a long number list fast, without a regular expression.
@@ -187,7 +188,7 @@ class Lexer:
             return Token(text[offset:end], offset, "TRIPLE")
         end = literal_end(text, offset)
         if end == UNCLOSED:
-            return Token(text[offset], offset, self._punctuation[text[offset]])
+            return Token(text[offset], offset, self._fixed[text[offset]])
         if not end:
             return None
         token = text[offset:end]
@@ -207,15 +208,11 @@ class Lexer:
         group = match.lastindex or 0
         token, start = match[group], match.start(group)
         kind = kinds[group]
-        if kind == _PUNCTUATION:
-            kind = self._punctuation[token]
-        elif kind == "WORD":
-            kind = self._words.get(token, kind)
-        elif kind in _RARE:
+        if kind in _RARE:
             return None if kind == END_KIND else self._rare(text, start)
-        elif kind == BAD_KIND:
+        if kind == BAD_KIND:
             self._note_bad(text, token, start)
-        return Token(token, start, kind)
+        return Token(token, start, self._fixed.get(token, kind))
 
     def tokens(self, text: str, start: int, end: int) -> list[Token]:
         """Return the tokens between two offsets of a text, each with its offset in this text."""
@@ -271,13 +268,10 @@ def _token_pattern(
         The pattern, and the kind of each group by its number; "" for group 0.
     """
     word = next(t.pattern for t in terminals if t.name == "WORD")
-    odd = [t for t in terminals if _is_special(t) and not _special_words(t)]
-    words = [*((t.name, rf"{t.pattern}(?!\w)") for t in odd), ("WORD", word)]
-    named = [
-        (t.name, _terminal_pattern(t)) for t in terminals if not _is_special(t) and t.name != "WORD"
-    ]
-    last = [(BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
-    groups = [*_common_tokens(words)[0 if strings else 1 :], *first, *named, *words, *last]
+    named = [(t.name, _terminal_pattern(t)) for t in terminals if not _fixed_texts(t)]
+    fixed = "|".join([re.escape(t.literal) for t in terminals if t.literal is not None])
+    last = [(_PUNCTUATION, fixed), (BAD_KIND, rf"-{word}|[^ \t\n\v\f\r#]"), (END_KIND, r"\Z")]
+    groups = [*_common_tokens(word)[0 if strings else 1 :], *first, *named, *last]
     # This part of the pattern is unambiguous, so that long blanks cause no backtracking.
     skipped = rf"{_BLANKS}(?:#[^\n]*(?:\n{_BLANKS}|\Z))*"
     choices = "|".join([f"({pattern})" for _, pattern in groups])
@@ -285,35 +279,39 @@ def _token_pattern(
     return pattern, ["", *(kind for kind, _ in groups)]
 
 
-def _common_tokens(words: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _common_tokens(word: str) -> list[tuple[str, str]]:
     """Return the kinds and patterns of the most frequent tokens, which are tried first.
 
     None of these tokens can be the beginning of a longer token. They are strings without a
-    backslash, punctuation that begins no other token, the opening bracket of a label, and words
-    before a blank or punctuation.
+    backslash, punctuation that begins no other token, the opening bracket of a label, and words and
+    numbers before punctuation.
     """
     return [
         ("STRING", r'"[^"\\]+"'),
         (_PUNCTUATION, r'[,()<>\]}:?]|=(?!>)|\.(?!\.)|\[(?="|[A-Za-z_]\w*\])'),
-        *((kind, pattern + "(?=[ ,)=.:>])") for kind, pattern in words),
+        ("WORD", rf"{word}(?=[ ,)=.:>\]])"),
+        ("INT", r"-?[0-9]+(?=[,>)\]])"),
+        ("FLOAT", r"-?[0-9]+\.[0-9]+(?=[,>)\]])"),
     ]
 
 
-def _is_special(terminal: Terminal) -> bool:
-    return terminal.priority == 1
-
-
-def _special_words(terminal: Terminal) -> list[str]:
-    """Return the words of a terminal: `["true", "false"]` for `true|false`; [] for others."""
-    if not _is_special(terminal) or not re.fullmatch("[a-z0-9_|]+", terminal.pattern):
-        return []
-    return terminal.pattern.split("|")
+def _fixed_texts(terminal: Terminal) -> list[str]:
+    """Return the texts of punctuation or a special word, such as `["true", "false"]`; or []."""
+    if terminal.literal is not None:
+        return [terminal.literal]
+    words = re.fullmatch(r"(\(\?i:\(\?:)?([a-z0-9_|]+)\)*", terminal.pattern)
+    texts = words[2].split("|") if words else []
+    if words and words[1]:  # in upper and lower case
+        letters = [zip(text, text.upper(), strict=True) for text in texts]
+        texts = ["".join(cased) for word in letters for cased in product(*word)]
+    return texts
 
 
 def _terminal_pattern(terminal: Terminal) -> str:
-    """Return the pattern of a terminal; for NESTED, reject 100 consecutive opening brackets."""
-    guard = r"(?!(?:\[[ \t\n\v\f\r]*){100})" if terminal.name == "NESTED" else ""
-    return guard + terminal.pattern
+    """Return the pattern of a terminal, with a limit of 100 consecutive opening brackets."""
+    if terminal.name == "NESTED":
+        return r"(?!(?:\[[ \t\n\v\f\r]*){100})" + terminal.pattern
+    return terminal.pattern + (r"(?!\w)" if terminal.name == "NEGATIVE_WORD" else "")
 
 
 @cache
