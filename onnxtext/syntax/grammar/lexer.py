@@ -154,7 +154,7 @@ class Lexer:
                 else:
                     rare = self._rare(text, start)
                     yield rare.kind, rare, start
-                    offset = rare.end
+                    offset = start + len(rare)  # the caller may change `rare.at`
                     break
 
     def _rare(self, text: str, offset: int) -> Token:
