@@ -38,12 +38,11 @@ def _identity(child: Any) -> Any:
     return child
 
 
-def _selection(take: tuple[int, ...]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Make a function that picks the items at the indexes in `take` from a sequence."""
-    if len(take) > 1:
-        return itemgetter(*take)
-    # For -1, the slice from -1 to None picks the None that follows the values.
-    return itemgetter(slice(take[0], take[0] + 1 or None) if take else slice(0))
+def _selection(indexes: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Make a function that picks the items at negative indexes from a sequence."""
+    if len(indexes) > 1:
+        return itemgetter(*indexes)
+    return itemgetter(slice(indexes[0], indexes[0] + 1 or None) if indexes else slice(0))
 
 
 class Reduction:
@@ -61,16 +60,17 @@ class Reduction:
         call: `action`, or a function that returns its argument if `action` is None.
         located: whether the action has an additional first argument: the offset of the first token.
         unit: whether the rule has one symbol and no action, so it only renames the symbol.
-        tokens: the indexes in `symbols` of the tokens whose offsets the action may need.
+        tokens: the negative indexes in `symbols` of the tokens whose offsets the action may need.
         simple: whether the rule has one symbol, its value is the only child, and the action needs
             no offset.
-        select: a function that picks the children from a tuple: the values of all symbols, then
-            None. It is None if the children are the values of all symbols.
+        select: a function that picks the children from a list that ends with the values of all
+            symbols and None.
+        rest: the slice of a stack with the entries of all symbols but the first.
     """
 
     __slots__ = (
-        "action", "call", "located", "name", "origin", "select", "simple", "size", "symbols",
-        "take", "tokens", "unit",
+        "action", "call", "located", "name", "origin", "rest", "select", "simple", "size",
+        "symbols", "take", "tokens", "unit",
     )  # fmt: skip
 
     def __init__(self, rule: GrammarRule, action: Action | None, *, located: bool = False) -> None:
@@ -84,13 +84,17 @@ class Reduction:
         self.located = located
         self.unit = self.action is None and self.size == 1
         self.tokens = [  # only names of rules are lowercase
-            index for index in rule.take if index >= 0 and not rule.symbols[index].islower()
+            index - self.size
+            for index in rule.take
+            if index >= 0 and not rule.symbols[index].islower()
         ]
         if action is None or action in _WITHOUT_OFFSET:
             self.tokens = []
         takes_all = rule.take == tuple(range(self.size))
         self.simple = takes_all and self.size == 1 and not located and not self.tokens
-        self.select = None if takes_all else _selection(rule.take)
+        # The None after the values has the index -1, like an absent `[x]` in `take`.
+        self.select = _selection([at if at < 0 else at - self.size - 1 for at in rule.take])
+        self.rest = slice(1 - self.size, None)
         if self.action is None and len(rule.take) != 1:
             raise LookupError(f"the grammar's rule {rule.action} has no action")
 
@@ -268,31 +272,33 @@ class Machine:
                             values[-1] = rule.call(values[-1])
                         except SemanticError as error:
                             values[-1] = self.keep(error, rule, where[-1], values[-1:])
-                    states[-1] = state = gotos[states[-2]][rule.origin]
-                    row = rows[state]
-                    continue
-                size = rule.size
-                children = values[-size:] if size else []
-                begin = where[-size] if size else offset
-                for index in rule.tokens:
-                    if type(children[index]) is str:
-                        children[index] = Token(children[index], where[index - size])
-                taken = children if rule.select is None else rule.select((*children, None))
-                if self.has_error_nodes:
-                    result = self.run_action(rule, begin, taken)
                 else:
-                    try:
-                        call = rule.call
-                        result = call(begin, *taken) if rule.located else call(*taken)
-                    except SemanticError as error:
-                        result = self.keep(error, rule, begin, taken)
-                if size:
-                    del states[-size:], values[-size:], where[-size:]
-                state = gotos[states[-1]][rule.origin]
+                    size = rule.size
+                    if not size:  # make room for the value
+                        states.append(target)
+                        values.append(None)
+                        where.append(offset)
+                    for index in rule.tokens:
+                        if type(values[index]) is str:
+                            values[index] = Token(values[index], where[index])
+                    values.append(None)
+                    taken = rule.select(values)
+                    values.pop()
+                    begin = where[-size or -1]
+                    if self.has_error_nodes:
+                        result = self.run_action(rule, begin, taken)
+                    else:
+                        try:
+                            call = rule.call
+                            result = call(begin, *taken) if rule.located else call(*taken)
+                        except SemanticError as error:
+                            result = self.keep(error, rule, begin, taken)
+                    if size > 1:
+                        rest = rule.rest
+                        del states[rest], values[rest], where[rest]
+                    values[-1] = result
+                states[-1] = state = gotos[states[-2]][rule.origin]
                 row = rows[state]
-                states.append(state)
-                values.append(result)
-                where.append(begin)
             states.append(target)
             values.append(value)
             where.append(offset)
