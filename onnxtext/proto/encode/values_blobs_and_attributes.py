@@ -26,6 +26,7 @@ from onnxtext.tensor.strings import fields_of_strings
 from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, varint
 
 _A = ast.AttributeType
+_SPARSE = (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS)
 
 _SMALL = 4096
 """Maximum size of cached attributes and messages, in bytes."""
@@ -272,7 +273,7 @@ class ValueLowering(RepetitionLowering, ABC):
             data = name + kind
         elif isinstance(value, ast.Reference):
             data = name + kind + delimited(b"\xaa\x01", to_bytes(value.name))
-        elif attribute.type in (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS):
+        elif attribute.type in _SPARSE:
             data = name + kind + self.attribute_value(attribute)
         else:
             data = name + self.attribute_value(attribute) + kind
@@ -289,34 +290,34 @@ class ValueLowering(RepetitionLowering, ABC):
     def attribute_value(self, attribute: ast.Attribute) -> bytes:
         """Return the encoded fields of an `AttributeProto` that hold its value."""
         value = attribute.value
-        match attribute.type, value:
-            case _A.INT, int():
+        match value, attribute.type:  # the classes first: looking up a member of `_A` is slow
+            case int(), _A.INT:
                 return b"\x18" + signed_varint(value)
-            case _A.FLOAT, ast.Float32():
+            case ast.Float32(), _A.FLOAT:
                 return b"\x15" + value.bits.to_bytes(4, "little")
-            case _A.STRING, bytes():
+            case bytes(), _A.STRING:
                 return delimited(b"\x22", value)
-            case ((_A.STRING | _A.FLOATS | _A.INTS), ast.Blob()):
+            case ast.Blob(), (_A.STRING | _A.FLOATS | _A.INTS):
                 return self._blob_value(attribute.type, self.blob(value, -1), value.digest)
-            case _, ast.TypedBlob():
+            case ast.TypedBlob(), _:
                 return self._typed_value(attribute.type, value)
-            case _, ast.RepeatedList():
+            case ast.RepeatedList(), _:
                 self._reserve(2 * value.count)
                 stored, last = map(self.attribute_value, split_repetition(attribute, value))
                 return stored + self.repeat(last, value.count - len(value.items))
-            case _A.TENSOR, ast.Tensor():
+            case ast.Tensor(), _A.TENSOR:
                 return delimited(b"\x2a", self.tensor(value))
-            case _A.GRAPH, ast.Graph():
+            case ast.Graph(), _A.GRAPH:
                 return b"".join(delimited_pieces(b"\x32", self.graph(value)))
-            case _A.FLOATS, ast.Floats(data):
+            case ast.Floats(data), _A.FLOATS:
                 return varints.float_fields(b"\x3d", data)
-            case _A.INTS, tuple():
+            case tuple(), _A.INTS:
                 return varints.int_fields(b"\x40", value)  # type: ignore[arg-type]
-            case _A.SPARSE_TENSOR, ast.SparseTensor():
+            case ast.SparseTensor(), _A.SPARSE_TENSOR:
                 return delimited(b"\xb2\x01", self.sparse_tensor(value, None))
-            case _A.TYPE_PROTO, _ if isinstance(value, ast.Type):
+            case _, _A.TYPE_PROTO if isinstance(value, ast.Type):
                 return delimited(b"\x72", self.type_proto(value, (), -1))
-            case _, tuple():
+            case tuple(), _:
                 return self._list_value(attribute.type, value)
         wrong = f"the value of the attribute `{attribute.name}` does not match its type"
         raise LowerError(wrong, -1)

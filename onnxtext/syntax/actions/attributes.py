@@ -257,16 +257,17 @@ def _number(
     declared: ast.AttributeType | None, text: str
 ) -> tuple[ast.AttributeType, int | ast.Float32]:
     kind = _number_type(text)
-    if kind is _A.INT and declared in (None, _A.INT):
-        return _A.INT, integers.int64(text)
-    if declared in (None, _A.INT) and other_spelling(text) is not None:
-        raise from_literal(not_an_int(text), text)
-    if declared is not None and declared is not _A.FLOAT:
+    if kind is _A.INT and declared in (None, kind):
+        return kind, integers.int64(text)
+    if declared not in (None, _A.FLOAT):
+        if declared is _A.INT and other_spelling(text) is not None:
+            raise from_literal(not_an_int(text), text)
         _mismatch(declared, kind, text)
     try:
         return _A.FLOAT, ast.Float32(float32_bits(text))
     except LiteralError as error:
-        raise from_literal(error, text) from None
+        is_hex = declared is None and other_spelling(text) is not None
+        raise from_literal(not_an_int(text) if is_hex else error, text) from None
 
 
 def _number_type(text: str) -> ast.AttributeType:
