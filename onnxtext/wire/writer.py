@@ -21,7 +21,7 @@ def varint(value: int) -> bytes:
     Raises:
         OverflowError: the integer has more than 64 bits.
     """
-    if 0 <= value < 128:
+    if -128 <= value < 128:
         return _SMALL[value]
     if not -(1 << 63) <= value < 1 << 64:
         raise OverflowError("a varint has at most 64 bits")
@@ -47,6 +47,8 @@ def signed_varint(value: int) -> bytes:
 
 
 _SMALL = [bytes((value,)) for value in range(128)]
+_SMALL += [bytes((value & 255 | 128, *[255] * 8, 1)) for value in range(-128, 0)]
+"""The varints of 0 to 127 and, at negative indexes, of -128 to -1."""
 
 
 def tag(number: int, wire_type: int) -> bytes:

@@ -61,7 +61,7 @@ class NodeKinds:
                 key = (node.op_type, id(node.attributes), node.domain, node.overload)
                 tail = tails.get(key)
                 if tail is None:
-                    tail = tails[key] = number_of(("tail", encoder.tail(node)))
+                    tail = tails[key] = number_of(("tail", b"".join(encoder.tail(node))))
             except LowerError as error:  # errors in attributes have no offset; use the node's
                 raise error.placed(node.at) from None
             name = default if node.name is None else node.name

@@ -199,13 +199,13 @@ class Lowering(ValueLowering):
 
     def node(self, node: ast.Node) -> bytes:
         """Return a `NodeProto`."""
-        parts = [delimited(b"\x0a", to_bytes(text)) for text in node.inputs]
+        parts: list[Piece] = [delimited(b"\x0a", to_bytes(text)) for text in node.inputs]
         parts += [delimited(b"\x12", to_bytes(text)) for text in node.outputs]
         name = self.defaults.node_name if node.name is None else node.name
         if name is not None:
             parts.append(delimited(b"\x1a", to_bytes(name)))
         try:
-            parts.append(self.tail(node))
+            parts += self.tail(node)
         except LowerError as error:  # report the node's offset: attributes have none
             raise error.placed(node.at) from None
         if node.metadata:
@@ -214,7 +214,7 @@ class Lowering(ValueLowering):
             return self.finish("NodeProto", b"".join(parts), node.decorators, node.at)
         return b"".join(parts)
 
-    def tail(self, node: ast.Node) -> bytes:
+    def tail(self, node: ast.Node) -> list[Piece]:
         """Return the encoded fields of a node from `op_type` to `overload`."""
         defaults = self.defaults
         parts: list[Piece] = [delimited(b"\x22", to_bytes(node.op_type))]
@@ -228,7 +228,7 @@ class Lowering(ValueLowering):
             parts.append(defaults.node_overload)
         else:
             parts.append(delimited(b"\x42", to_bytes(node.overload)))
-        return b"".join(parts)
+        return parts
 
 
 def own_decorators(graph: ast.Graph) -> list[ast.Decorator]:

@@ -276,7 +276,7 @@ class ValueLowering(RepetitionLowering, ABC):
         elif attribute.type in _SPARSE:
             data = name + kind + self.attribute_value(attribute)
         else:
-            data = name + self.attribute_value(attribute) + kind
+            data = b"".join((name, self.attribute_value(attribute), kind))
         return self.finish("AttributeProto", data, attribute.decorators, -1)
 
     def _record_attribute(self, name: bytes, record: ast.Record) -> bytes:
