@@ -159,6 +159,7 @@ class Diagnostic:
         file: name of the file if there is no `source`; None if unknown.
         fix: edits of the text that resolve the problem; None if unknown.
         subject: what the diagnostic is about, for code that compares diagnostics; None if unknown.
+        lists_tokens: whether it is a syntax error that lists the expected tokens.
     """
 
     code: str
@@ -173,6 +174,7 @@ class Diagnostic:
     file: str | None = None
     fix: Fix | None = None
     subject: Subject | None = None
+    lists_tokens: bool = False
 
     def __post_init__(self) -> None:
         """Shorten long names in backticks in the message, the labels and the help."""

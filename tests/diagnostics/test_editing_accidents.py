@@ -611,3 +611,12 @@ def test_an_extra_token_in_the_first_line_of_a_graph_is_removed(head: str, extra
     (error,) = syntax_errors(f"<ir_version: 10>\n{head}\n  y = Relu (x)\n}}\n")
     assert error.fix is not None
     assert error.fix.title == f"remove `{extra}`"
+
+
+def test_a_comma_is_added_although_there_are_too_many_rows_after_it() -> None:
+    rows = "float[2, 2] w = [\n    # rows\n    [1, 2],\n[3, 4]\n    [3, 4],\n  ],"
+    (error,) = syntax_errors(text := value(rows))
+    assert error.fix is not None
+    assert error.fix.title == "add `,`"
+    (left,) = syntax_errors(error.fix.apply(text))
+    assert left.message == "expected 2 rows here for [2, 2], found 3"

@@ -297,5 +297,12 @@ def correct(
         title = f"swap {' and '.join(map(found_words, correction.removed))}"
     edits = (correction.edit,)
     return Diagnosis(
-        "syntax-error", message, span, edits, title, min_tokens=4, edit_cost=correction.cost
+        "syntax-error",
+        message,
+        span,
+        edits,
+        title,
+        min_tokens=4,
+        edit_cost=correction.cost,
+        lists_tokens=True,
     )

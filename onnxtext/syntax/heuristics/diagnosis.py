@@ -36,6 +36,7 @@ class Diagnosis:
         min_tokens: minimum number of tokens after the error that must parse with the edits.
         replaces_errors: whether the diagnosis replaces semantic errors in its range.
         edit_cost: the higher it is, the less likely the edits are right; 0 if they are certain.
+        lists_tokens: whether the message lists the expected tokens, because no heuristic applies.
         edits_before: further edits of the fix, before `region.start`; parsing ignores them.
     """
 
@@ -51,6 +52,7 @@ class Diagnosis:
     min_tokens: int = 1
     replaces_errors: bool = False
     edit_cost: float = 0
+    lists_tokens: bool = False
     edits_before: tuple[Edit, ...] = ()
 
 

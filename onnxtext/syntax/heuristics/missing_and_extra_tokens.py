@@ -189,7 +189,10 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
         message = f"expected {sentence(words)}, found {found}"
         if change.token is not context.token:
             message = f"{found_words(change.token)} does not belong before {found}"
-        return Diagnosis("syntax-error", message, span, (change.edit,), change.title, min_tokens=4)
+        edits, title = (change.edit,), change.title
+        return Diagnosis(
+            "syntax-error", message, span, edits, title, min_tokens=4, lists_tokens=True
+        )
     name = change.missing
     quoted_token = f"`{SAMPLES[name]}`"
     same_line = context.text.find("\n", context.previous_end, context.at) < 0
@@ -214,6 +217,7 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
         safe=_is_safe(context, name),
         other_labels=others,
         min_tokens=4,
+        lists_tokens=True,
     )
 
 

@@ -36,6 +36,7 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
         labels=(Label(diagnosis.span), *diagnosis.other_labels),
         help=diagnosis.help or diagnosis.title or None,
         fix=fix,
+        lists_tokens=diagnosis.lists_tokens,
     )
 
 
@@ -55,7 +56,7 @@ def unexplained_error(context: ErrorContext, early: int | None) -> Diagnosis:
             return incomplete_statement(sentence(ranked_words(unedited)), last, last.span)
     message = f"expected {sentence(ranked_words(context))}, found {found_words(context.token)}"
     span = Span(context.at, context.at + len(context.token or ""))
-    return Diagnosis("syntax-error", message, span)
+    return Diagnosis("syntax-error", message, span, lists_tokens=True)
 
 
 def first_of_lines(

@@ -160,8 +160,8 @@ def _is_useless(source: Source, fix: Fix, count: int, parse: Parse) -> bool:
     spans = [item.labels[0].span for item in errors if item.labels]
     # An error about a whole list that contains all edits, such as its length, is at another place.
     starts = [s.start for s in spans if not (s.start < whole.start and whole.end < s.end)]
-    listings = [e for e in errors if e.labels and e.message.startswith("expected ")]
-    later = [e.labels[0].span.start for e in listings if e.labels[0].span.start >= whole.start]
+    listings = [e.labels[0].span.start for e in errors if e.labels and e.lists_tokens]
+    later = [start for start in listings if start >= whole.start]
     starts += [line_start(fixed, offset) for offset in later]
     for edit, start in _with_starts(edits):
         match = _BLANKS.match(fixed, start + len(edit.text))
