@@ -187,6 +187,11 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         node("  u = Abs (t < 1)\n  v = Abs (t == x)\n  w = Abs t"), [(4, 14), (5, 14), (6, 11)],
         "expressions are not supported", "write a node for each operation; here, `Less (t, …)`",
     ),
+    "an error after expressions among several inputs": (
+        node("  u = Where (t < x + (1), t > 0, x - t)\n  v = Add (t <x> t)\n  w = Abs t"),
+        [(4, 16), (5, 14), (6, 11)],
+        "expressions are not supported", "write a node for each operation; here, `Less (t, …)`",
+    ),
     "an error after a surplus `>` of a header": (
         f"<\n  ir_version: 10,\n>\n>\n{G}  y = Relu x\n}}\n", [(4, 1), (6, 12)],
         "this line is written twice", "remove it",

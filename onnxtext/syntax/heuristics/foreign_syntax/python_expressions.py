@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
@@ -94,7 +95,8 @@ def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
     if token is None or "node" not in context.rules or text.startswith(("/*", "//"), token.at):
         return
     # Without a blank before it, a mark such as `<` may be a mistyped comma.
-    inputs = token in {*"<>=!+*"} and text[token.at - 1].isspace()
+    inputs = token in {*"<>=!+-*"} and text[token.at - 1].isspace()
+    inputs = inputs and (token != "<" or "=" not in context.ahead[1:])  # `x < axis = 1 >`
     inputs = inputs and done[-2:-1] in (["("], [","]) and inputs_bracket(context) is not None
     if (innermost_bracket(done) is not None and not inputs) or begins_line(text, token.at):
         return
@@ -117,9 +119,23 @@ def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
         help = f"write `Equal ({operands})`, and then `Not (…)`"
     elif inputs or not done:
         help = f"write a node for each operation; here, `{operator} ({operands})`"
-    span, value = Span(place, place + size), context.lexer.token(text, place + size)
-    edits = (Edit(Span(place, value.end), ""),) if inputs and value is not None else ()
+    span, edits = Span(place, place + size), tuple(_first_words(context)) if inputs else ()
     yield Diagnosis("not-a-name", message, span, edits, help=help, skip_to=context.line_end + 1)
+
+
+def _first_words(context: ErrorContext) -> Iterator[Edit]:
+    """Yield edits that leave the first token of each input, from the last one before the error."""
+    depth, tokens = 0, list[Token]()
+    for token in (*context.done[-1:], *context.rest, None):
+        depth += (token == "(") - (token == ")")
+        if token is not None and depth >= 0 and (depth or token != ","):
+            tokens.append(token)
+            continue
+        if len(tokens) > 1:
+            yield Edit(Span(tokens[1].at, tokens[-1].end), "")
+        if depth < 0:
+            return
+        tokens = []
 
 
 def conditional_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
