@@ -542,6 +542,12 @@ def test_the_title_of_a_long_fix_ends_with_a_mark(mistake: str, start: str) -> N
     assert error.fix.title.endswith("…`")
 
 
+def test_the_label_of_the_next_node_is_no_list_of_inputs() -> None:
+    text = H + "g (x) => (y) { t = my.Abs\n  [n0] u = Neg (x)\n  y = Relu (u)\n}\n"
+    error = syntax_errors(text)[0]
+    assert error.fix is None or error.fix.applicability == "unsafe"
+
+
 @pytest.mark.parametrize("mistake", ["Conv {x, x)", "Conv[(x, x)"])
 def test_attributes_without_an_opening_mark_hide_no_fix_above(mistake: str) -> None:
     """The missing `<` is another error, which the fix need not correct."""

@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
     ErrorContext,
+    begins_line,
     innermost_bracket,
     insert,
     replace,
@@ -165,7 +166,8 @@ def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     message = "the inputs of a node must be in parentheses"
     if context.token in {"[", "{"}:
         end = closing_index(rest)
-        if end is not None and "=" not in rest[:end]:
+        label = begins_line(context.text, context.at) and "=" in rest
+        if end is not None and "=" not in rest[:end] and not label:
             edits = (replace(rest[0], "("), replace(rest[end], ")"))
             span = Span(rest[0].at, rest[end].end)
             yield Diagnosis("wrong-mark", message, span, edits, "write `(…)`", safe=True)
