@@ -620,3 +620,46 @@ def test_a_comma_is_added_although_there_are_too_many_rows_after_it() -> None:
     assert error.fix.title == "add `,`"
     (left,) = syntax_errors(error.fix.apply(text))
     assert left.message == "expected 2 rows here for [2, 2], found 3"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (x) => (y) {\n  y = Relu (x)\n}\n",
+        "g (x) => (y) {\n  y = Relu (x)\n  # the end\n  }\n",
+        "# a model\n<\n  ir_version: 10,\n>\ng () => () {}\n",
+        "<\n  ir_version: 10,\n>\ng () => () {}\n",
+        'g () => () {}\nmetadata {\n  graph {\n    a: "b"\n  }\n}\n',
+    ],
+)
+def test_a_missing_bracket_belongs_in_place_of_a_blank_line(text: str, newline: str) -> None:
+    text = text.replace("\n", newline)
+    mark = "<" if "\n>" in text else "}"
+    at = text.index(mark) if mark == "<" else text.rindex(mark)
+    broken = text[:at] + text[at + 1 :]
+    (error,) = syntax_errors(broken)
+    assert error.position is not None
+    assert error.position.line == text.count("\n", 0, at) + 1
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize(
+    ("gap", "line"), [("", 3), ("\n", 3), ("\n\n", 3), ("\n\n\n", 3), ("  # a\n", 4)]
+)
+@pytest.mark.parametrize("after", ["metadata {}", "<opset_import: [21]>\nf () => () {}"])
+def test_a_brace_is_missing_in_the_first_of_several_blank_lines(
+    gap: str, line: int, after: str
+) -> None:
+    text = f"g (x) => (y) {{\n  y = Relu (x)\n{gap}{after}\n"
+    (error,) = syntax_errors(text)
+    assert error.code == "unclosed-bracket"
+    assert error.position is not None
+    assert error.position.line == (line + 1 if gap == "\n" else line)
+
+
+@pytest.mark.parametrize("after", ["metadata {}", "<opset_import: [21]>\nf () => () {}"])
+def test_a_brace_is_missing_in_the_line_of_its_opening_brace(after: str) -> None:
+    (error,) = syntax_errors(f"g (x) => (y) {{ y = Relu (x)\n{after}\n")
+    assert (error.code, error.position) == ("unclosed-bracket", (1, 28))

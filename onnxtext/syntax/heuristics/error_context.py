@@ -362,6 +362,17 @@ def bracket_on_own_line(
     return Span(first, first), insert(offset, before + mark + after)
 
 
+def blank_line_above(text: str, offset: int, lines: int = 1) -> int | None:
+    """Return the end of the first of the blank lines directly above an offset.
+
+    Return None if there are fewer than `lines` blank lines.
+    """
+    end = len(text[:offset].rstrip())
+    first = text.find("\n", end, offset) + 1 if end else 0
+    found = (first or not end) and text.count("\n", first, offset) >= lines
+    return line_end(text, first) if found else None
+
+
 def replace(token: Token, text: str) -> Edit:
     """Return the edit that replaces a token."""
     return Edit(token.span, text)

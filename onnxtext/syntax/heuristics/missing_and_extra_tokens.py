@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
     ErrorContext,
+    blank_line_above,
     bracket_on_own_line,
     innermost_bracket,
     insert,
@@ -200,7 +201,8 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
     if same_line and context.token is not None:
         span = context.token.span
     elif context.token is None:
-        span = change.edit.span
+        blank = blank_line_above(context.text, context.at)
+        span = change.edit.span if blank is None else Span(blank, blank)
     elif (place := _bracket_on_own_line(context, name)) is not None:
         span = place[0]
     others: tuple[Label, ...] = ()

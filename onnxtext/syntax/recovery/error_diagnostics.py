@@ -12,7 +12,7 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.heuristics.constructs.metadata_errors import KEY, bare_value
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement
-from onnxtext.syntax.heuristics.error_context import ErrorContext
+from onnxtext.syntax.heuristics.error_context import ErrorContext, blank_line_above
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.missing_and_extra_tokens import ranked_words
 
@@ -264,13 +264,17 @@ def _is_brace(error: Diagnostic) -> bool:
 def _tidy(source: Source, edit: Edit) -> Edit:
     """Move an inserted `:` or `,` to its usual place, directly after the token before it.
 
-    Give new lines the line endings of the source, and indent the text after a new line.
+    A bracket on a new line takes the place of a blank line above it. Give new lines the line
+    endings of the source, and indent the text after a new line.
     """
     if not edit.text:
         return edit
     text = source.text
     start, end = edit.span
     before = text[line_start(text, start) : start]
+    blank = blank_line_above(text, start) if edit.text in ("}\n", "<\n") else None
+    if blank is not None:
+        return Edit(Span(blank, blank), edit.text[0])
     if edit.text in (":", ",") and before.endswith(" ") and before.strip():
         return Edit(Span(start - len(before) + len(before.rstrip(" ")), end), edit.text)
     if edit.text.strip() != "," or start != end or before.strip():

@@ -23,6 +23,7 @@ from onnxtext.syntax.heuristics.error_context import (
     OPENING,
     ErrorContext,
     begins_line,
+    blank_line_above,
     bracket_on_own_line,
     insert,
     removal,
@@ -272,11 +273,14 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edit = Edit(Span(done[0].at, after), "")
         yield advice("misplaced-section", message, done[0].span, help, edit)
         return
-    edits.insert(0, insert(done[0].at, "<"))
+    message, title, span, opener = "a header must be in `<…>`", "write `<…>`", done[0].span, "<"
     if tokens[index : index + 1] != [">"]:
         edits.append(insert(tokens[index - 1].end, ">"))
-    message = "a header must be in `<…>`"
-    yield Diagnosis("wrong-mark", message, done[0].span, tuple(edits), "write `<…>`")
+    elif begins_line(context.text, tokens[index].at):
+        blank = blank_line_above(context.text, done[0].at)
+        span, opener = (span, "<") if blank is None else (Span(blank, blank), "<\n")
+    edits.insert(0, insert(done[0].at, opener))
+    yield Diagnosis("wrong-mark", message, span, tuple(edits), title)
 
 
 def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:

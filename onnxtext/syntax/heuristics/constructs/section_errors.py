@@ -23,6 +23,7 @@ from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, u
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
+    blank_line_above,
     indentation,
     insert,
     line_end,
@@ -55,9 +56,10 @@ def construct_inside_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     yield from _inside_graph(context, first.span, "section" if is_section else "function")
     edit = insert(first.at, "}\n\n")
     if first == "<":
-        yield _unclosed_before_header(first.span, edit)
+        yield _unclosed_before_header(context, first.span, edit)
     elif is_function:
-        message, span = f"expected `}}` before the function `{first}`", Span(first.at, done[-1].end)
+        message = f"expected `}}` before the function `{first}`"
+        span = _place_of_brace(context, Span(first.at, done[-1].end))
         yield Diagnosis("unclosed-bracket", message, span, (edit,), "add `}`")
 
 
@@ -103,9 +105,10 @@ def unclosed_before_section(context: ErrorContext) -> Iterator[Diagnosis]:
     if indentation(context.text, name.at) > indentation(context.text, opened.start):
         return
     message = f"expected `}}` before the section `{name}`"
+    span = _place_of_brace(context, name.span)
     for count in range(1, _MAX_OPEN + 1):
         edit, title = insert(name.at, "}\n" * count + "\n"), f"add `{'}' * count}`"
-        yield unclosed(message, name.span, edit, title, opened, min_tokens=1)
+        yield unclosed(message, span, edit, title, opened, min_tokens=1)
 
 
 _HEAD_OF_SECTION = re.compile(r"(?P<words>[^\s(){}<>\[\]\"#:=][^(){}<>\[\]\"#:=\n]*?)[ \t]*\{")
@@ -251,14 +254,14 @@ def header_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if _is_header(context, opened.start):
         yield from _inside_graph(context, opened, "function")
-        yield _unclosed_before_header(opened)
+        yield _unclosed_before_header(context, opened)
 
 
 def unclosed_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a missing `}` before a header that is parsed as the attributes of a node."""
     for token in context.done:
         if token == "<" and _is_header(context, token.at):
-            yield _unclosed_before_header(token.span, insert(token.at, "}\n\n"))
+            yield _unclosed_before_header(context, token.span, insert(token.at, "}\n\n"))
 
 
 def _is_header(context: ErrorContext, offset: int) -> bool:
@@ -269,9 +272,23 @@ def _is_header(context: ErrorContext, offset: int) -> bool:
     return tokens[1:2] != [] and tokens[1] in FUNCTION_KEYS and tokens[2:3] == [":"]
 
 
-def _unclosed_before_header(span: Span, *edits: Edit) -> Diagnosis:
+def _place_of_brace(context: ErrorContext, span: Span) -> Span:
+    """Return the place of a `}` that is missing before a construct, which begins at `span`.
+
+    It is the end of a line with the `{`, or the first of several blank lines; otherwise `span`.
+    """
+    before = context.until(span.start)
+    opened = context.opened if before.innermost is None else before.innermost.span
+    end = before.previous_end
+    if opened is not None and opened.start < end and "\n" not in context.text[opened.start : end]:
+        return Span(end, end)
+    blank = blank_line_above(context.text, span.start, lines=2)
+    return span if blank is None else Span(blank, blank)
+
+
+def _unclosed_before_header(context: ErrorContext, span: Span, *edits: Edit) -> Diagnosis:
     message = "expected `}` before the header of a function"
-    title = "add `}`" if edits else ""
+    title, span = "add `}`" if edits else "", _place_of_brace(context, span)
     help = None if edits else "add the missing `}` before it"
     return Diagnosis("unclosed-bracket", message, span, edits, title, help=help, edit_cost=inf)
 
