@@ -34,8 +34,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
 
-_PLAIN = frozenset(("TYPE", "PRIM"))
-_TYPES = _PLAIN | {"CONTAINER"}
+_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
 )
@@ -83,12 +82,12 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
         if not type or context.name(name) not in NAMES:
             return
         span, written = Span(name.at, type[0]), f"{type[1]} {name} ="
-    elif before in {None, ","} and _is_value_type(context) and context.name(name) in NAMES:
-        span, written = Span(name.at, context.token.end), f"{context.token} {name}"
-        others = tuple(_types_after_names(context))
+    elif before in {None, ","} and context.name(name) in NAMES and (type := _value_type(context)):
+        span, written = Span(name.at, type[0]), f"{type[1]} {name}"
+        others = tuple(_types_after_names(context, type[0]))
         # In `Float float`, `Float` is the type.
-        known = context.token[-1] == "]" or occurs_elsewhere(context.text, name, span)
-        safe = (known and all("]" in edit.text for edit in others)) or "evident"
+        known = type[1][-1] in "])" or occurs_elsewhere(context.text, name, span)
+        safe = (known and all({"]", ")"} & {*edit.text} for edit in others)) or "evident"
     elif name in _ATTRIBUTE_TYPES and rest[1:2] == ["="] and in_attributes(context):
         span, written = Span(name.at, context.token.end), f"{context.token}: {name}"
         message, min_tokens = "the type of an attribute belongs after its name", 2
@@ -101,22 +100,31 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("misplaced-type", message, span, edits, title, safe=safe, min_tokens=min_tokens)
 
 
-def _types_after_names(context: ErrorContext) -> Iterator[Edit]:
-    """Yield edits that move the types of further outputs, as in `a float, b float = Split (x)`."""
-    ahead = context.ahead if "value_info" not in context.rules else []
-    for comma, name, type in zip(ahead[::3], ahead[1::3], ahead[2::3], strict=False):
-        if comma != "," or context.name(name) not in NAMES or context.name(type) not in _PLAIN:
+def _types_after_names(context: ErrorContext, end: int) -> Iterator[Edit]:
+    """Yield edits that move the types of further outputs, as in `a float, b float = Split (x)`.
+
+    `end` is the end of the type of the first of these outputs.
+    """
+    ahead = [token for token in context.ahead if token.at >= end]
+    if "value_info" in context.rules:
+        return
+    while ahead[:1] == [","] and len(ahead) > 2 and context.name(ahead[1]) in NAMES:
+        name, type = ahead[1], _type_at(context, ahead[2:])
+        if type is None:
             return
-        yield Edit(Span(name.at, type.end), f"{type} {name}")
+        yield Edit(Span(name.at, type[0]), f"{type[1]} {name}")
+        ahead = [token for token in ahead if token.at >= type[0]]
 
 
-def _is_value_type(context: ErrorContext) -> bool:
-    """Whether the unexpected token is the type of a value, at the end of its declaration."""
-    if context.name(context.token) not in _PLAIN:
-        return False
+def _value_type(context: ErrorContext) -> tuple[int, str] | None:
+    """Return `_type_at` for the unexpected token if its type ends the declaration of a value."""
+    type = _type_at(context, context.rest) if context.name(context.token) in _TYPES else None
+    if type is None:
+        return None
+    following = next((token for token in context.ahead if token.at >= type[0]), None)
     if "value_info" not in context.rules:  # an output of a node
-        return context.ahead[:1] in (["="], [","]) and "=" not in context.done
-    return not context.ahead or context.ahead[0] in {",", ")", ">", "="}
+        return type if following in {"=", ","} and "=" not in context.done else None
+    return type if following in {None, ",", ")", ">", "="} else None
 
 
 def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -149,6 +157,8 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
             if end is None:
                 return None
             stop = tokens[1 + end].end
+        elif context.name(first) == "CONTAINER":
+            return None
         return stop, context.text[first.at : stop]
     if first not in ALIASES:
         return None
