@@ -54,6 +54,54 @@ MENDED = {
     "two missing dimensions": (
         value("float[2,,] w = [1, 2]"), (3, 11), "a dimension is missing", "  float[2] w = [1, 2]",
     ),
+    "braces around a model": (
+        f"{{\n{H}g (x) => (y) {{\n  y = Relu (x)\n}}\n}}\n", (1, 1),
+        "the parts of a model cannot be in braces", "g (x) => (y) {",
+    ),
+    "emphasis around a header entry": (
+        header("ir_version: 10,", "**opset_import: [21],**"), (3, 3),
+        "unexpected `**` of Markdown", "  opset_import: [21],",
+    ),
+    "backticks around a header entry": (
+        header("ir_version: 10,", '`opset_import: ["": 21]`'), (3, 3),
+        "unexpected backtick of Markdown", '  opset_import: ["": 21]',
+    ),
+    "the types of outputs, one of them a sequence": (
+        node("  y float[2], s seq(float[2]), t = Split (x)"), (3, 3),
+        "the type of a value belongs before its name",
+        "  float[2] y, seq(float[2]) s, t = Split (x)",
+    ),
+    "the type of a sequence after its name": (
+        "g (x seq(float)) => (y) {\n  y = Foo (x)\n}\n", (1, 4),
+        "the type of a value belongs before its name", "g (seq(float) x) => (y) {",
+    ),
+    "a string in backticks": (
+        header('opset_import: ["": 21, `my`: 1],'), (2, 26),
+        "a string must be in double quotes", '  opset_import: ["": 21, "my": 1],',
+    ),
+    "a path in backticks": (
+        node("  y = Relu (`layer/x`)"), (3, 13), "a string must be in double quotes",
+        '  y = Relu ("layer/x")',
+    ),
+    "a star before an input": (
+        node("  y = Add (*x, a)"), (3, 12), "unexpected `*` before `x`", "  y = Add (x, a)",
+    ),
+    "an operator before its output": (
+        node("  Relu y = (x)"), (3, 3), "the operator of a node belongs after the `=`",
+        "  y = Relu (x)",
+    ),
+    "an operator with attributes before its output": (
+        node("  Elu y = <alpha = 2.0> (x)"), (3, 3),
+        "the operator of a node belongs after the `=`", "  y = Elu <alpha = 2.0> (x)",
+    ),
+    "dimensions in braces": (
+        node("  float{1, 3} y = Relu (x)"), (3, 8), "dimensions must be in `[…]`",
+        "  float[1, 3] y = Relu (x)",
+    ),
+    "a name that is a word of other languages": (
+        "g (x) => (output y) {\n  output = Neg (x)\n  y = Abs (x)\n}\n", (1, 18),
+        "expected `,` or `)`, found `y`", "g (x) => (output, y) {",
+    ),
     "a comma between the digits of an initializer": (
         value("float w = 1,000"), (3, 13), "a number cannot have `,` between its digits",
         "  float w = 1000",
@@ -663,3 +711,19 @@ def test_a_brace_is_missing_in_the_first_of_several_blank_lines(
 def test_a_brace_is_missing_in_the_line_of_its_opening_brace(after: str) -> None:
     (error,) = syntax_errors(f"g (x) => (y) {{ y = Relu (x)\n{after}\n")
     assert (error.code, error.position) == ("unclosed-bracket", (1, 28))
+
+
+def test_the_method_of_a_list_of_values_is_a_node() -> None:
+    (error,) = syntax_errors(node("  y = x, a.Add()"))
+    assert (error.message, error.fix) == ("a list of values is not a node", None)
+    assert error.help == "write `y = Add (x, a)`"
+
+
+@pytest.mark.parametrize("after", ["", "metadata {}\n", "<opset_import: [21]>\nf () => () {}\n"])
+@pytest.mark.parametrize(
+    "values", ["float b = 1", '\n  # c\n  @doc("d") seq(float) b,\n  int8 c,\n']
+)
+def test_initializers_after_the_nodes_are_one_error(values: str, after: str) -> None:
+    (error,) = syntax_errors(f"g (x) => (y) {{\n  y = Relu (x)\n}} <{values}>\n{after}")
+    assert error.message == "the initializers of a graph belong before its nodes"
+    assert error.position == (3, 3)

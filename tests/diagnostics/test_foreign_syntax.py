@@ -35,7 +35,7 @@ def is_mended(found: Diagnostic, text: str, wanted: str) -> None:
 NODES = [
     ("Op <a = 1; b = 2> (x)", "semicolon", ";", "Op <a = 1, b = 2> (x)"),
     ("Op <a = [1; 2]> (x)", "semicolon", ";", "Op <a = [1, 2]> (x)"),
-    ("Op (*x)", "unquoted-name", "*x", 'Op ("*x")'),
+    ("Op (*x)", "wrong-mark", "*", "Op (x)"),
     ("Softmax(x, axis=-1)", "misplaced-attributes", "axis=-1", "Softmax <axis=-1> (x)"),
     ("Op (\nx,\na = 1,\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx\n)"),
     ("Op (\nx,\na = 1, # c\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx # c\n)"),

@@ -38,7 +38,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
-    markdown_and_comments.carriage_return, other_languages.slashes,
+    markdown_and_comments.carriage_return, markdown_and_comments.emphasis, other_languages.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     misplaced_lines.line_moved_down,
     list_errors.empty_pair, unquoted_names.split_word,
@@ -46,6 +46,7 @@ COMMON_ERRORS = (
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
     header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
+    header_errors.trailing_initializers,
     # Sections
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
     section_errors.unclosed_before_section, section_errors.unknown_section,
@@ -77,8 +78,7 @@ COMMON_ERRORS = (
     graph_errors.empty_text, other_languages.other_format, other_languages.fences,
     other_languages.imports, other_languages.control_flow,
     python_expressions.conditional_expressions,
-    markdown_and_comments.emphasis, markdown_and_comments.backticks,
-    markdown_and_comments.trailing_comment,
+    markdown_and_comments.backticks, markdown_and_comments.trailing_comment,
     # Nodes
     attribute_errors.node_among_attributes, attribute_errors.unfinished_graph,
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
@@ -92,9 +92,9 @@ COMMON_ERRORS = (
     attribute_errors.unclosed_attribute_list, attribute_errors.unclosed_attributes,
     attribute_errors.named_inputs, other_languages.tensor_types, other_languages.keyword_arguments,
     node_errors.element_type_name, string_errors.bare_string, node_errors.no_outputs,
-    node_errors.brackets_of_outputs, misplaced_node_parts.misplaced_comma,
-    node_errors.brackets_of_inputs, node_errors.brackets_of_attributes,
-    node_errors.parentheses, node_errors.nested_expressions,
+    node_errors.operator_first, node_errors.brackets_of_outputs,
+    misplaced_node_parts.misplaced_comma, node_errors.brackets_of_inputs,
+    node_errors.brackets_of_attributes, node_errors.parentheses, node_errors.nested_expressions,
     value_errors.unnamed_value, node_errors.number_as_name, node_errors.wrong_list_brackets,
     right_sides.values_as_nodes,
     # Brackets

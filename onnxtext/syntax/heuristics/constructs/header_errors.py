@@ -26,6 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
     blank_line_above,
     bracket_on_own_line,
     insert,
+    line_end,
     removal,
     replace,
 )
@@ -296,6 +297,22 @@ def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(done[0].at, done[-1 if end is None else end].end)
     message, help = _BEFORE_GRAPH
     yield Diagnosis("misplaced-section", message, span, help=help, skip_to=skip_to)
+
+
+def trailing_initializers(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose initializers after the nodes: `} <float w = 1>`."""
+    text, opened = context.text, context.opened
+    if opened is None or "header_entry" not in context.rules:
+        return
+    tokens = _tokens(context, opened.start)
+    if {*map(context.name, tokens[1:2])}.isdisjoint(("TYPE", "PRIM", "CONTAINER", "DECORATOR")):
+        return
+    if text[: opened.start].rstrip().endswith("}"):
+        message = "the initializers of a graph belong before its nodes"
+        help = "move this list before the `{` of the graph"
+        end = closing_index(tokens)
+        skip_to = len(text) if end is None else line_end(text, tokens[end].end)
+        yield Diagnosis("misplaced-tensor", message, opened, help=help, skip_to=skip_to + 1)
 
 
 def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -148,7 +148,7 @@ def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose braces around nodes, as in C: `{`, then nodes, then `}`; and a second body."""
+    """Diagnose braces around nodes, as in C, or around the model, as in JSON; and a second body."""
     token = context.token
     if token != "{" or context.done or not begins_line(context.text, context.at):
         return
@@ -161,11 +161,11 @@ def block_among_nodes(context: ErrorContext) -> Iterator[Diagnosis]:
         help = "remove the body, or write the first line of a function, such as `f (x) => (y) {`"
         skip_to = tokens[end].end + 1
         yield Diagnosis("syntax-error", message, token.span, help=help, skip_to=skip_to)
-    if "node" not in context.rules:
-        return
-    close = tokens[end].at
-    own = not begins_line(context.text, close)
-    if own or indentation(context.text, close) >= indentation(context.text, context.at):
+    text, close = context.text, tokens[end].at
+    indented = indentation(text, close) >= indentation(text, context.at)
+    own = not begins_line(text, close) or indented
+    if ("node" in context.rules and own) or "model" in context.rules:
         edits = (replace(tokens[0], ""), replace(tokens[end], ""))
-        message, title = "nodes cannot be in braces", "remove the braces"
+        parts = "nodes" if "node" in context.rules else "the parts of a model"
+        message, title = f"{parts} cannot be in braces", "remove the braces"
         yield Diagnosis("syntax-error", message, token.span, edits, title, min_tokens=3)

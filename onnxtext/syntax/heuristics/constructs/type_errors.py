@@ -100,10 +100,15 @@ def _unquoted_expression(context: ErrorContext, start: int) -> Iterator[Diagnosi
 
 
 def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `seq<float>`."""
-    if context.token not in {"<", "("} or not context.done:
+    """Diagnose types with wrong brackets: `float<3>`, `float(1, 3)`, `float{3} x`, `seq<float>`."""
+    if context.token is None or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
+    if (kind, *map(context.name, rest[:2])) == ("PRIM", "BRACES", "WORD"):
+        written, message = f"[{rest[0][1:-1]}]", "dimensions must be in `[…]`"
+        yield rewritten("wrong-mark", message, context.token.span, written, safe=True)
+    if context.token not in {"<", "("}:
+        return
     end, is_type = closing_index(rest), kind in {"PRIM", "CONTAINER"}
     if end is None or not is_type or (kind, context.token) == ("CONTAINER", "("):
         return

@@ -51,6 +51,10 @@ def unquoted(context: ErrorContext) -> Iterator[Diagnosis]:
     if not certain:
         yield from _hyphens(context, span)
         yield from _mark_at_end(context, span)
+        if name[0] in "*&$" and occurs_elsewhere(context.text, name[1:], span):
+            message, place = f"unexpected `{name[0]}` before `{name[1:]}`", Span(*span)
+            mark = Span(place.start, place.start + 1)
+            yield removed("wrong-mark", message, mark, f"remove `{name[0]}`", min_tokens=2)
     for text in (name, name.rstrip(";:")):
         place = Span(span.start, span.start + len(text))
         message = f"`{text[:60]}` needs quotes to be a name"

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, innermost_bracket
 
 _EMPHASIS = re.compile(
     r"[ \t]*(?P<mark>\*\*|__|`)(?P<line>[^\s*`][^*`\n]*[^\s*`])(?P=mark)[ \t\r]*$"
 )
 _LONE_RETURN = re.compile(r"\r(?!\n)")
-_IN_BACKTICKS = re.compile(r"`([A-Za-z_]\w*)`")
+_IN_BACKTICKS = re.compile(r"`([^`\"\\\n]+)`")
 _TRAILING = re.compile(
     r"(?:(?:--+|;+|%+|!+)[ \t]*(?![\d.]+[ \t\r]*(?:[-+*/%]|$))"
     r"(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
@@ -35,12 +35,16 @@ def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a name in backticks: `` y = Relu (`x`) ``."""
+    """Diagnose a name or string in backticks: `` y = Relu (`x`) ``."""
     match = _IN_BACKTICKS.match(context.text, context.at, context.line_limit)
-    if match is not None:
-        span = Span(*match.span())
+    if match is None:
+        return
+    span = Span(*match.span())
+    if match[1].isidentifier():
         message, edits = "a name must not be in backticks", (Edit(span, match[1]),)
         yield Diagnosis("foreign-word", message, span, edits, "remove the backticks")
+    message, written = "a string must be in double quotes", f'"{match[1]}"'
+    yield rewritten("single-quotes", message, span, written, min_tokens=2)
 
 
 def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:

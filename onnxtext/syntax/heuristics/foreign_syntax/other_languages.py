@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.certainty import is_certain_comma
 from onnxtext.syntax.heuristics.constructs.graph_errors import MAX_HEADER_LENGTH
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     ELEMENT_ATTRIBUTES,
@@ -117,6 +118,9 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     begins = word in {"await", "return", "yield"} and len(context.done) == 1
     call = word == "return" and context.token == "(" and "=" not in rest
     if context.name(context.token) not in NAMES | {"TYPE"} and not call:
+        return
+    listed = "(" in {context.innermost, context.bracket} and context.name(context.token) in NAMES
+    if listed and is_certain_comma(context):  # `output` is a name in `(output y)`
         return
     if begins and "=" not in rest:
         names = rest[1:-1] if rest[0] == "(" and rest[-1] == ")" else rest

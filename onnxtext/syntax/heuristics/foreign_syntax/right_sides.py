@@ -28,7 +28,7 @@ _CONSTRUCTORS = (
 )
 _END = r"[ \t]*;?[ \t\r]*(?:#.*)?"
 _FORMS = re.compile(
-    rf"(?:(?P<names>{_NAME}(?:[ \t]*,[ \t]*{_NAME})+)"
+    rf"(?:(?P<names>{_NAME}(?:[ \t]*,[ \t]*{_NAME})+)(?:\.(?P<of>{_NAME})[ \t]*\([ \t]*\))?"
     r"|(?P<value>None|True|False|true|false|null|nil|NULL|nullptr|\"[^\"\n]*\"|'[^'\n]*'"
     r"|\{[ \t]*(?:[\"'\w][^\n]*)?\}|\[[^\n]*\bfor\b[^\n]*\]"
     rf"|{_CONSTRUCTORS}[ \t]*\((?=[^\n]*[\d\[\"'])[^\n]*\))"
@@ -89,10 +89,9 @@ def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[st
     is_value = f"{quoted} is a value, not a node"
     first = re.split(r"[ \t]*,", written)[0]
     if match["names"]:
-        return (
-            "a list of values is not a node",
-            f"write `{name} = Identity ({first})` for each value",
-        )
+        help = f"write `{name} = Identity ({first})` for each value"
+        help = f"write `{name} = {match['of']} ({match['names']})`" if match["of"] else help
+        return "a list of values is not a node", help
     if match["value"]:
         return is_value, _NODE if written in NOTHING else _CONSTANT
     if match["subscript"]:
