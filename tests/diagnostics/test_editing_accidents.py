@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from onnxtext.ast.model import Model
@@ -727,3 +729,27 @@ def test_initializers_after_the_nodes_are_one_error(values: str, after: str) -> 
     (error,) = syntax_errors(f"g (x) => (y) {{\n  y = Relu (x)\n}} <{values}>\n{after}")
     assert error.message == "the initializers of a graph belong before its nodes"
     assert error.position == (3, 3)
+
+
+INDENTED = [
+    node("  u = Op (x) <\n    a = 1,\n    b = 2,\n  y = ArgMax <axis = 1> (u)"),
+    node('  u = Op (x) <\n    a = g () => () {},\n    b = 2\n  @doc("d")\n  y = Abs (x)'),
+    node("    a = 1,\n    b = 2,\n  y = Op <\n  > (x)"),
+    node("  - y = Relu (x)"),
+    node('  """\n  one\n  two\n  """\n  y = Relu (x)'),
+    node('  y = Relu (x) @doc("d")'),
+    node("  y = If (c) <\n    a = g () => ()\n      z = Abs (x)\n    },\n  >"),
+]
+
+
+def tabs(text: str) -> str:
+    """Return a text indented with tabs for two blanks each."""
+    return re.sub(r"(?m)^(?:  )+", lambda match: "\t" * (len(match[0]) // 2), text)
+
+
+@pytest.mark.parametrize("text", INDENTED)
+def test_a_fix_indents_with_the_tabs_of_a_text(text: str) -> None:
+    with_blanks, with_tabs = syntax_errors(text)[0].fix, syntax_errors(tabs(text))[0].fix
+    assert with_blanks is not None
+    assert with_tabs is not None
+    assert with_tabs.apply(tabs(text)) == tabs(with_blanks.apply(text))

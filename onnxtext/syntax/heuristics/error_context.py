@@ -328,12 +328,14 @@ def begins_line(text: str, offset: int) -> bool:
 
 
 def indentation(text: str, offset: int) -> int:
-    """Return the number of spaces and tabs with which the line of offset `offset` begins.
+    """Return the length of the `margin` of the line of an offset."""
+    return len(margin(text, offset))
 
-    Characters from `offset` on are not counted.
-    """
+
+def margin(text: str, offset: int) -> str:
+    """Return the spaces and tabs with which the line of an offset begins, up to the offset."""
     line = text[line_start(text, offset) : offset]
-    return len(line) - len(line.lstrip(" \t"))
+    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def bracket_on_own_line(
@@ -355,11 +357,10 @@ def bracket_on_own_line(
     if not several or not 0 < start <= context.at or context.token is None:
         return None
     offset = max(first, context.region.start)
-    margin = indentation(text, offset)
-    after = "" if offset == stop else f"\n{' ' * margin}"
+    inner, outer = margin(text, offset), margin(text, end if opener is None else opener.start)
+    after = "" if offset == stop else f"\n{inner}"
     after = " " if text.startswith(_AFTER_CLOSER, offset) else after
-    before = " " * (indentation(text, end if opener is None else opener.start) - margin)
-    return Span(first, first), insert(offset, before + mark + after)
+    return Span(first, first), insert(offset, outer[len(inner) :] + mark + after)
 
 
 def blank_line_above(text: str, offset: int, lines: int = 1) -> int | None:
@@ -384,9 +385,12 @@ def insert(offset: int, text: str) -> Edit:
 
 
 def removal(text: str, span: Span) -> Edit:
-    """Return the edit that removes a range; it leaves one blank between blanks or words."""
+    """Return the edit that removes a range; it leaves one blank between blanks or words.
+
+    At the start of a line, it also removes a blank after the range.
+    """
     before, after = text[max(span.start - 1, 0) : span.start], text[span.end : span.end + 1]
-    if before == after == " ":
+    if before in {"", "\n", "\t", " "} and after == " ":
         return Edit(Span(span.start, span.end + 1), "")
     joins = (before.isalnum() or before == "_") and (after.isalnum() or after == "_")
     return Edit(span, " " if joins else "")

@@ -99,13 +99,13 @@ def _unfinished_attributes(
 
     `last` is the token before the node; None if unknown.
     """
-    text, margin = context.text, indentation(context.text, at)
+    text = context.text
     last = context.lexer.tokens(text, opener, at)[-1] if last is None else last
     if text.find("\n", opener, last.at) >= 0:
         message = "expected `>` after the attributes"
         opened = Span(opener, opener + 1)
         place = bracket_on_own_line(context, opened, last.end, ">")
-        span, edit = place or (last.span, insert(at, f">\n{' ' * margin}"))
+        span, edit = place or (last.span, insert(at, ">\n"))
         yield unclosed(message, span, edit, "add `>`", opened)
     for closer in (" x = 0> ()\n", " x = 0>\n"):
         edits = (insert(at, closer),)

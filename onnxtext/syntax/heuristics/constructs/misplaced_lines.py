@@ -164,12 +164,11 @@ def line_moved_down(context: ErrorContext) -> Iterator[Diagnosis]:
     line = max(context.line_start + indentation(text, line_end(text, context.at)), statement)
     for start in (statement, line) if line > statement else (statement,):
         end = line_end(text, start)
-        span, margin = Span(start, end), " " * indentation(text, start)
-        end = line_end(text, end + 1)
+        span, end = Span(start, end), line_end(text, end + 1)
         for _ in range(_MAX_STATEMENTS if begins_line(text, start) else 0):
             below, end = end + 1, line_end(text, end + 1)
             edits = (
-                insert(start, f"{text[below:end].strip()}\n{margin}"),
+                insert(start, f"{text[below:end].strip()}\n"),
                 Edit(Span(below, min(end + 1, len(text))), ""),
             )
             if _MOVABLE.match(text, below, end) and context.is_certain(edits):

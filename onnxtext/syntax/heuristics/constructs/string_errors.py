@@ -19,9 +19,9 @@ from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rew
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
-    indentation,
     insert,
     line_end,
+    margin,
     replace,
 )
 
@@ -261,5 +261,5 @@ def _comment(text: str, string: Token) -> str:
     after = text[string.end : line_end(text, string.end)].strip()
     if not words or after or not begins_line(text, string.at):
         return ""
-    indent = " " * indentation(text, string.at)
-    return f"\n{indent}".join([f"# {line.strip()}".rstrip() for line in words.split("\n")])
+    separator = f"\n{margin(text, string.at)}"
+    return separator.join([f"# {line.strip()}".rstrip() for line in words.split("\n")])
