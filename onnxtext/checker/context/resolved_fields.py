@@ -220,7 +220,10 @@ class ResolvedFields:
         data = self._small(value.type, value.data)
         if data is value.data:
             return value
-        return self._record(self.original(value), replace(value, data=data))
+        copy = ast.ValueInfo(
+            value.name, value.type, data, value.decorators, value.metadata, value.at
+        )
+        return self._record(self.original(value), copy)  # faster than `replace`
 
     def _small(self, type: ast.TensorType, data: ast.Blob | ast.TypedBlob) -> ast.TensorData:
         size = self._size(data)

@@ -171,10 +171,9 @@ def to_small_tensor(
     Return None if all elements become unknown; a tensor without elements is returned. `real` is
     True for float types.
     """
-    items = [
-        int(n) if isinstance(n, int) or (abs(n) <= EXACT and n.is_integer()) else None
-        for n in numbers
-    ]
+    if not real:
+        return SmallTensor(shape, tuple(map(int, numbers)))
+    items = [int(n) if abs(n) <= EXACT and n.is_integer() else None for n in numbers]
     value = SmallTensor(shape, tuple(items), real)
     return value if value.is_useful() or not items else None
 
