@@ -319,8 +319,7 @@ class ValueLowering(RepetitionLowering, ABC):
                 return delimited(b"\x72", self.type_proto(value, (), -1))
             case tuple(), _:
                 return self._list_value(attribute.type, value)
-        wrong = f"the value of the attribute `{attribute.name}` does not match its type"
-        raise LowerError(wrong, -1)
+        raise LowerError(f"the value of `{attribute.name}` does not match the attribute's type", -1)
 
     def _blob_value(
         self, kind: ast.AttributeType | None, data: bytes | memoryview, digest: str
