@@ -9,7 +9,6 @@ Only the error in the graph is reported, because it is the cause.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from onnxtext.ast.compact_form.list_order import DECORATOR
@@ -53,8 +52,15 @@ def join_findings(
     dangling, findings = list(dangling), list(findings)
     errors = [item for item in findings if item.severity == "error"]
     subjects = {item.subject for item in errors if item.subject is not None}
+    # Drop entries that name the item of an error in the graph, or a suggested name: the entry names
+    # the value `t`, for example, and `t` is not defined.
     named = {(kind, name) for kind, *names in subjects for name in names}
-    remaining = [item for item in dangling if not _is_named(item, named)]
+    remaining = [
+        item
+        for item in dangling
+        if item.subject is None
+        or (_CAUSES.get(item.subject.kind, "value"), item.subject.name) not in named
+    ]
     if _VALUE_INFO in subjects:
         # The entries may name values that a wrong `@value_info` does not list.
         kinds = ("value", "value_info")
@@ -73,18 +79,6 @@ def join_findings(
     return [*remaining, *findings]
 
 
-def _is_named(entry: Diagnostic, named: AbstractSet[tuple[str, str | None]]) -> bool:
-    """Whether an error in the graph is about the item that a dangling entry names.
-
-    For example, an entry names the value `t`, and the error is that `t` is not defined. `entry` is
-    the error about the entry. `named` has a pair (kind, name) for each item that an error in the
-    graph is about, and for each suggested name.
-    """
-    if entry.subject is None:
-        return False
-    return (_CAUSES.get(entry.subject.kind, "value"), entry.subject.name) in named
-
-
 def _suggests_lost_node(error: Diagnostic) -> bool:
     """Whether an error suggests that a node is lost, rather than that a name is misspelled."""
     if error.code not in _LOST_NODE or error.subject is None:
@@ -98,12 +92,9 @@ def _suggests_lost_node(error: Diagnostic) -> bool:
 def _is_lost_label(error: Diagnostic, ends: tuple[str, ...]) -> bool:
     """Whether an entry probably dangles because the node with its label is missing.
 
-    Return False if the entry does not name a label, or if the label is probably misspelled.
-
-    Args:
-        error: the error about the entry.
-        ends: the names of undefined values. A label that ends with one of them is not misspelled:
-            exporters label the node that computes `add` as `node_add`.
+    Return False if the entry does not name a label, or if the label is probably misspelled. `error`
+    is the error about the entry; `ends` are the names of undefined values. A label that ends with
+    one of them is not misspelled: exporters label the node that computes `add` as `node_add`.
     """
     if error.subject is None or error.subject.kind != "label":
         return False

@@ -63,7 +63,10 @@ def find_in_fragment(fragment: Fragment, options: Options) -> tuple[CheckedModel
         note = f"checked with version {version} of the standard operators"
         if len(tried) > 1:
             note += ", which gives the fewest errors"
-        return subject, [_with_note(item, note) for item in findings]
+        for index, item in enumerate(findings):
+            if item.code in _ABOUT_OPERATORS:
+                findings[index] = item._replace(notes=(*item.notes, note))
+        return subject, findings
 
 
 def _versions(subject: CheckedModel, newest: int) -> list[int]:
@@ -77,9 +80,3 @@ def _versions(subject: CheckedModel, newest: int) -> list[int]:
     schemas = subject.schemas
     changes = {since for name in names for since in schemas.history("", name)}
     return [newest, *sorted({since - 1 for since in changes if 1 < since <= newest}, reverse=True)]
-
-
-def _with_note(finding: Finding, note: str) -> Finding:
-    if finding.code not in _ABOUT_OPERATORS:
-        return finding
-    return finding._replace(notes=(*finding.notes, note))

@@ -45,13 +45,9 @@ def metadata_keys(text: str, sections: Iterable[SectionSpan]) -> Keys:
 
 
 def metadata_key_span(text: str, keys: Keys, item: Any, index: int) -> Span | None:
-    """Return the span of the key of a metadata entry; None if it is not found.
+    """Return the span of the key of entry `index` of an item's metadata; None if it is not found.
 
-    Args:
-        text: the whole text.
-        keys: the result of `metadata_keys`.
-        item: the node, value, graph or function that has the metadata.
-        index: the 0-based index of the entry. Entries of decorators precede entries of sections.
+    `keys` is the result of `metadata_keys`. Entries of decorators precede entries of sections.
     """
     given = sum(len(one.arguments) for one in item.decorators if one.name == "meta")
     if index < given:

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import re
-
 from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.engine.check_source import looks_like_function
 from onnxtext.diagnostics import Diagnostic
-from onnxtext.source import Source, Span, line_start
+from onnxtext.source import Source, line_start
 from onnxtext.syntax.parse import parse_partial
 
 _MAX_SALVAGES = 4
@@ -52,23 +50,14 @@ def _salvage(source: Source, diagnostics: tuple[Diagnostic, ...]) -> Model | Non
         span = next((item.span for item in diagnostics if item.span is not None), None)
         if span is None:
             return None
-        blanked = _blank_line(text, span)
-        if blanked == text:
+        # Keep further lines of the span: most spans of several lines are strings that begin with a
+        # stray quote, so their further lines are meant as statements.
+        start, end = line_start(text, span.start), text.find("\n", span.start)
+        end = len(text) if end < 0 else end
+        if not text[start:end].strip(" "):
             return None
-        text = blanked
+        text = text[:start] + " " * (end - start) + text[end:]
         root, diagnostics = parse_partial(Source(text, source.name), "model")
         if root is not None:
             return root  # type: ignore[no-any-return]
     return None
-
-
-def _blank_line(text: str, span: Span) -> str:
-    """Blank the line in which a span begins: replace each character of the line by a space.
-
-    Further lines of the span are kept. Most spans of several lines are strings that begin with a
-    stray quote, so their further lines are meant as statements.
-    """
-    start = line_start(text, span.start)
-    end = text.find("\n", span.start)
-    end = len(text) if end < 0 else end
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

@@ -29,12 +29,8 @@ BUNDLED = "onnxruntime"
 def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[OperatorTable, ...]:
     """Return the operator tables for a check, in the order in which they are searched.
 
-    The schema files of the user come first, then the files of the settings. The bundled table comes
-    last, unless the settings name it at another position.
-
-    Args:
-        settings: the settings of the project.
-        files: the schema files that the user names, for example with `--schemas`.
+    The schema files of the user (`files`) come first, then those of the settings. The bundled table
+    comes last, unless the settings name it at another position.
 
     Raises:
         SettingsError: the settings name a file that does not exist or is not allowed.

@@ -54,15 +54,10 @@ def sorted_order(nodes: list[Node]) -> list[int] | None:
 def topological_order(
     used: Sequence[Collection[int]], preferred: Sequence[int]
 ) -> list[int] | None:
-    """Return the indices of nodes so that each node follows the nodes that it uses.
+    """Return the indices of nodes so that each node follows those that it uses; None for a cycle.
 
-    Args:
-        used: for each node, the indices of the nodes whose outputs it uses, without duplicates.
-        preferred: the indices of all nodes. If several nodes could come next, the one that comes
-            first in `preferred` is chosen.
-
-    Returns:
-        The order; None if the nodes form a cycle.
+    `used` has, for each node, the indices of the nodes whose outputs it uses, without duplicates.
+    If several nodes could come next, the one that comes first in `preferred` is chosen.
     """
     rank = [0] * len(used)
     users: list[list[int]] = [[] for _ in used]

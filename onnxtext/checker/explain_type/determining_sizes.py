@@ -151,16 +151,9 @@ def _equal(
     Such an input dimension has the same index as the output dimension, or broadcasting aligns the
     two dimensions. `input_sizes` are the known sizes of the inputs.
     """
-    ranks = [len(shape) if shape is not None else 0 for shape in facts.shapes]
-    max_rank = max(ranks, default=0)
-    return [
-        influence
-        for influence, extent in input_sizes.items()
-        if influence.part.kind == "dimension"
-        and extent == size
-        and influence.part.at - ranks[influence.input]
-        in (part.at - max_rank, part.at - ranks[influence.input])
-    ]
+    aligned = _aligned_dimensions(facts, part)
+    candidates = [one for one, extent in input_sizes.items() if extent == size]
+    return [one for one in candidates if one.part == part or one in aligned]
 
 
 def missing_sizes(facts: NodeFacts, output: int, part: TypePart) -> list[Influence]:

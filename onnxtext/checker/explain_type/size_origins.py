@@ -265,12 +265,8 @@ class SizeExplainer:
     def _sources(
         self, step: ExplanationStep, node: Node, influences: list[Influence]
     ) -> list[Wanted]:
-        """Return the input sizes in `influences` as sizes to explain next.
-
-        Each size occurs once, although several inputs may be the same value.
-        """
-        sources = [(step.view, node.inputs[i], part) for i, part in influences]
-        return list(dict.fromkeys(sources))
+        """Return the sizes in `influences` to explain next, each once: inputs may be equal."""
+        return list(dict.fromkeys((step.view, node.inputs[i], part) for i, part in influences))
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:
         shapes = [declared_shape(view.type(name)) if name else None for name in node.inputs]

@@ -152,13 +152,9 @@ class InferenceClient:
     ) -> Answer:
         """Return [encoded function]: the function body that defines a node's operator.
 
-        The operator must have a function body that depends on the types of the inputs.
-
-        Args:
-            operator: the operator, as (name, version of the schema, domain).
-            version: the operator set version for which the body is requested.
-            node: the encoded node.
-            types: the encoded types of the node's inputs.
+        The operator, given as (name, version of the schema, domain), must have a function body that
+        depends on the types of the inputs. `version` is the operator set version of the body; the
+        node and the `types` of its inputs are encoded.
         """
         return self._ask("body", len(node), operator, version, node, types)
 
@@ -171,18 +167,11 @@ class InferenceClient:
         opsets: Mapping[str, int],
         version: int,
     ) -> Answer:
-        """Infer the types of a node's outputs.
+        """Infer the types of a node's outputs: return `[name, type, name, type, …]`.
 
-        Args:
-            operator: the operator, as (name, version of the schema, domain).
-            node: the encoded node.
-            types: the encoded types of the inputs, by name.
-            constants: the encoded tensors of constant inputs, by name.
-            opsets: the versions of the imported operator sets, by domain.
-            version: the IR version.
-
-        Returns:
-            The name and encoded type of each output: `[name, type, name, type, …]`.
+        The node, all types, and the tensors of constant inputs are encoded; `types` and `constants`
+        are by name. `operator` is (name, version of the schema, domain). `opsets` has the versions
+        of the imported operator sets by domain; `version` is the IR version.
         """
         size = len(node)
         size += sum([len(name) + len(type) for name, type in types.items()])

@@ -161,25 +161,19 @@ def _serve(module: object, requests: int, answers: int, errors: int) -> None:
     """
     try:
         import fcntl
+        import resource
 
         # The pipes may have the numbers 0, 1 and 2 now: first duplicate them to 10 or more.
         moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (requests, answers, errors)]
         for index, fd in enumerate(moved):
             os.dup2(fd, index)
-        os.closerange(3, _max_files())
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        os.closerange(3, limit if 0 < limit < 1 << 20 else 1 << 20)
         child_main.serve(module)
     except BaseException:
         pass
     finally:
         os._exit(0)
-
-
-def _max_files() -> int:
-    """Return the maximum number of open files, but at most 2**20."""
-    import resource
-
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return limit if 0 < limit < 1 << 20 else 1 << 20
 
 
 def interpreter() -> str:
