@@ -59,8 +59,7 @@ class _Outline:
     def row(self, statement: Statement) -> str | None:
         """Return the symbol of a statement as JSON, with placeholders for line numbers.
 
-        Returns:
-            "" for a statement without a symbol; None if it contains graphs.
+        Return "" for a statement without a symbol; None if it contains graphs.
         """
         if statement.group == "info":
             return ""

@@ -67,14 +67,10 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
 
 
 def formatting_edits(source: Source, span: Span | None, model: Model | None) -> list[Edit] | None:
-    """Return the edits that format a text, or some of its lines.
+    """Return the edits that format a text, or only those in the lines of `span`.
 
-    With `span`, return only the edits in the lines of this range. `model` is the syntax tree of the
-    text; None to parse it.
-
-    Returns:
-        The edits; None if the text has errors, or if the edits in `span` alone would change the
-        syntax tree or the comments.
+    Return None if the text has errors, or if the edits in `span` alone would change the syntax tree
+    or the comments. `model` is the syntax tree of the text; None to parse it.
     """
     from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_text import format_source

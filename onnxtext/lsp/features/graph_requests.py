@@ -208,14 +208,10 @@ _SECONDS = 60
 
 
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
-    """Return (name, text, path) of another version of a document.
+    """Return (name, text, path) of another version of a document: a file, or `git:REVISION`.
 
-    The name and path are those of the other file. For a revision in git, they are the revision and
-    the path of the document.
-
-    Args:
-        uri: the URI of the document: `file:`, or `onnx:` for the text of a binary model.
-        against: the URI of a file, or `git:REVISION`.
+    For a revision, the name and path are those of the revision and of the document. `uri` is the
+    URI of the document: `file:`, or `onnx:` for the text of a binary model.
 
     Raises:
         RequestError: the other version cannot be read.

@@ -105,13 +105,10 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
 
 
 def _unreadable_line(document: Document, symbol: Symbol, renamed: set[Span]) -> int | None:
-    """Return the first line that has an unreadable name which may refer to a symbol.
+    """Return the first line, from 1, with an unreadable name that may refer to a symbol; else None.
 
     A name is unreadable if a syntax error keeps it out of every statement. `renamed` has the spans
     of the symbol's occurrences; names at these spans are skipped.
-
-    Returns:
-        The number of the line, from 1; None if there is no such name.
     """
     version, index = document.version, document.version.index
     if not version.syntax:

@@ -112,10 +112,8 @@ class TokenEncoder:
     def forget(self, column: list[StatementTokens | None], before: Any) -> None:
         """Discard the cached tokens of statements whose names have changed their meaning.
 
-        Args:
-            column: the cached tokens of each statement (a column of `StatementResults`), in which
-                None replaces discarded tokens.
-            before: the `context` of the version with the cached tokens; None without cached tokens.
+        In `column` (of `StatementResults`), None replaces discarded tokens. `before` is the
+        `context` of the version with the cached tokens; None without cached tokens.
         """
         if before is None:
             return
@@ -218,11 +216,7 @@ def _join(
 def _append(
     version: DocumentVersion, data: list[int], tokens: list[Token], line: int, column: int
 ) -> tuple[int, int]:
-    """Append encoded tokens to `data`, which ends with a token at (line, column).
-
-    Returns:
-        The (line, column) of the new last token.
-    """
+    """Append encoded tokens to `data`, which ends at (line, column); return its new end."""
     numbers = encode(version, tokens, (line, column))
     data += numbers
     for index in range(0, len(numbers), 5):

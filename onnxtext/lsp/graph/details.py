@@ -61,9 +61,7 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
 def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
     """Return the drawn nodes and values whose operator or names contain `words`, ignoring case.
 
-    Returns:
-        Up to 500 objects with `id`, and `path`: the ids of the groups and nodes around the node or
-        value, outermost first.
+    Each of up to 500 objects has `id`, and `path`: the ids of the groups and nodes around it.
     """
     query = words.lower()
     matches = (

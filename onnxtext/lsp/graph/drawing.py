@@ -170,13 +170,10 @@ class Drawing:
     def draw(
         self, opened: Collection[str], closed: Collection[str], max_items: int = MAX_NODES
     ) -> dict[str, Any]:
-        """Return the open groups with their items and edges.
+        """Return the open groups with their items and edges, as in the result of `onnxtext/graph`.
 
         For groups that are neither in `opened` nor in `closed`, `is_open` decides. A group stays
         closed if its items, together with the items already drawn, are more than `max_items`.
-
-        Returns:
-            The fields `roots`, `groups`, `total` and `truncated` of the result of `onnxtext/graph`.
         """
         drawn: dict[str, dict[str, Any]] = {}
         room, truncated = max_items, False

@@ -246,13 +246,10 @@ def group_tree(
 
 
 def _simplify(group: ModuleGroup) -> int:
-    """Simplify the subgroups of a group, at all levels.
+    """Simplify the subgroups of a group, at all levels; return its number of nodes and values.
 
     Replace each subgroup that has fewer than `MIN_GROUP_SIZE` nodes and values by its members.
     Replace a subgroup whose only member is a group by that group, with both names: `encoder/0`.
-
-    Returns:
-        The number of nodes and values in the group and its subgroups.
     """
     members: list[ModuleGroup | str] = []
     total = 0

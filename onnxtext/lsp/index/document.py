@@ -187,12 +187,10 @@ class StatementResults:
         self._newest: tuple[DocumentVersion, Keys] | None = None
 
     def column_for(self, name: str, version: DocumentVersion) -> tuple[list[Any], Any]:
-        """Return the column `name` for a version of the text.
+        """Return the column `name` for a version, and the last `extra` of `fill` (None: no call).
 
-        Returns:
-            (column, extra). The column has the old entries of unchanged statements at both ends,
-            and None for all others. `extra` is the argument `extra` of the last `fill` for this
-            name; None if there was none.
+        The column has the old entries of unchanged statements at both ends, and None for all
+        others.
         """
         keys = self._keys_of(version)
         old, column, extra = self._kept.get(name, ([], [], None))

@@ -51,9 +51,8 @@ _VALUE_INFO = re.compile(
 def match_plain(kind: str, chunk: str) -> re.Match[str] | None:
     """Match the plain statement at the start of a chunk; return None if it is not plain.
 
-    Returns:
-        The match. Its groups for a node: 1 label, 2 outputs, 3 operator, 4 attributes before the
-        inputs, 5 inputs, 6 attributes after the inputs. For a value: 1 type, 2 name, 3 data.
+    The groups for a node: 1 label, 2 outputs, 3 operator, 4 attributes before the inputs, 5 inputs,
+    6 attributes after the inputs. For a value: 1 type, 2 name, 3 data.
     """
     if kind == "node":
         result = _NODE.match(chunk)

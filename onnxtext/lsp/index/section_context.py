@@ -88,9 +88,8 @@ class SectionContext:
 def section_context(index: Index, offset: int) -> SectionContext | None:
     """Return what to complete at an offset in a section.
 
-    Returns:
-        The context; None outside of sections, and at some offsets in them, such as those in a graph
-        of a section `training`.
+    Return None outside of sections, and at some offsets in them, such as those in a graph of a
+    section `training`.
     """
     text = index.source.text
     begun = (span for span in reversed(index.section_spans) if span.inside <= offset)

@@ -162,11 +162,9 @@ class _Reader:
     def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
         """Add the names in the head of a block; for a `function` block, return the function's key.
 
-        Return None for other blocks, and for a function without a name.
-
-        Args:
-            tokens: the head: the kind of the block, then a path or function name.
-            within: the key of the function whose block contains this block.
+        Return None for other blocks, and for a function without a name. `tokens` is the head: the
+        kind of the block, then a path or function name. `within` is the key of the function around
+        the block.
         """
         if not tokens or tokens[0] not in BLOCKS:
             return None
@@ -183,8 +181,7 @@ class _Reader:
     ) -> tuple[tuple[PathStep, PathStep], ...]:
         """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
 
-        Returns:
-            The path to the graph of the last name.
+        Return the path to the graph of the last name.
         """
         steps = path_steps(tokens)
         path: list[tuple[PathStep, PathStep]] = []

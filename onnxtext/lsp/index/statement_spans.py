@@ -70,9 +70,7 @@ class LocatedSpans:
     def find(self, *path: str | int) -> Span | None:
         """Return the span in the document of a part; None if the part does not exist.
 
-        Args:
-            *path: the names of parts and indices of list items from the statement to the part, such
-                as `"outputs", 0, "name"`.
+        `path` has names of parts and indices of list items, such as `"outputs", 0, "name"`.
         """
         try:
             return self.absolute(self.span_map.find(*path))

@@ -20,14 +20,11 @@ def statistics(
     model: ast.Model | None,
     base_dir: Path | None,
 ) -> str | None:
-    """Return one line with the statistics of a tensor.
+    """Return one line with the statistics of a tensor; None if there are none.
 
-    `type` is None if `data` contains its own type. Blobs are found in the resources of `model`, and
-    in the stores and files to which the model refers, relative to `base_dir`.
-
-    Returns:
-        The statistics of numbers, the number of strings, or the location of external data; a
-        message if the data is too large or cannot be read; None for other data.
+    It is a message if the data is too large or cannot be read. `type` is None if `data` contains
+    its own type. Blobs are found in the resources of `model`, and in the stores and files to which
+    the model refers, relative to `base_dir`.
     """
     from onnxtext.weights.statistics import describe, describe_entries
 

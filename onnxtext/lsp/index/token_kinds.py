@@ -176,11 +176,9 @@ def token_inputs(
 ) -> tuple[object, ...]:
     """Return the data that determines the tokens of a statement, besides its text.
 
+    For a value, it is (token type, modifiers). For a node, it is first whether its operator is
+    deprecated (None if unknown), then (token type, modifiers) of each input (None if omitted).
     `given` is the result of `given_meanings` for the graph or function of the statement.
-
-    Returns:
-        For a value, (token type, modifiers). For a node, first whether its operator is deprecated
-        (None if unknown), then (token type, modifiers) of each input (None if omitted).
     """
     scope, item = statement.scope, statement.item
     if statement.kind != "node":

@@ -155,14 +155,9 @@ class Server(LanguageServer):
     async def prepare(self, version: DocumentVersion | None, method: str) -> bool:
         """Parse a version of a document and, if the request needs it, index it.
 
-        Args:
-            version: the version; None for a request about no open document. For the method
-                `workspace/symbol`, None stands for all open documents.
-            method: the method of the request.
-
-        Returns:
-            Whether the version is ready. If not, the caller should handle waiting input and then
-            call this method again.
+        `version` is None for a request about no open document; for `workspace/symbol`, it stands
+        for all open documents. Return whether the version is ready. If not, the caller should
+        handle waiting input and then call this method again.
         """
         if version is None:
             documents = self.documents.values() if method == t.WORKSPACE_SYMBOL else ()
@@ -186,12 +181,10 @@ class Server(LanguageServer):
     def answer(self, method: str, handler: Handler, options: Any = None) -> None:
         """Register the handler of a request or notification, and log its internal errors.
 
-        Args:
-            method: the method of the protocol.
-            handler: a function or coroutine function of the server and the parameters. If its first
-                parameter is named `document`, it gets the open document in place of the server; a
-                request about a document that is not open has the result null.
-            options: the options of the server capability to announce.
+        `handler` is a function or coroutine function of the server and the parameters. If its first
+        parameter is named `document`, it gets the open document in place of the server; a request
+        about a document that is not open has the result null. `options` are those of the capability
+        to announce.
         """
         takes_document = next(iter(inspect.signature(handler).parameters)) == "document"
 
