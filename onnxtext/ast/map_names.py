@@ -35,10 +35,7 @@ def defined_names(scope: Scope) -> Iterator[str]:
 def map_names(scope: Scope, names: Names) -> None:
     """Rename values in a graph or function, and in nested graphs that do not redefine them.
 
-    Args:
-        scope: the graph or function; changed in place.
-        names: a function that maps the old name of a value to its new name. It must return all
-            other names unchanged.
+    `names` maps the old name of a value to its new name; it must return all other names unchanged.
     """
     _map_declarations(scope, names)
     for node in scope.nodes:
@@ -49,9 +46,7 @@ def map_names(scope: Scope, names: Names) -> None:
 def map_all_names(root: Scope, names: Names) -> None:
     """Rename values in a graph or function and in all nested graphs.
 
-    Args:
-        root: the graph or function; changed in place.
-        names: as for `map_names`; names that nested graphs define are renamed there, too.
+    `names` is as for `map_names`; names that nested graphs define are renamed there, too.
     """
     for scope in list_graphs(root):
         _map_declarations(scope, names)

@@ -32,11 +32,8 @@ class Rewriter:
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
         """Return the new data of a tensor; by default the old data.
 
-        Args:
-            type: the type of the tensor.
-            data: the old data.
-            name: the name of the tensor. For a tensor without a name, the name of its attribute, or
-                `values` or `indices` in a sparse tensor.
+        `name` is the name of the tensor. For a tensor without a name, it is the name of its
+        attribute, or `values` or `indices` in a sparse tensor.
         """
         return data
 
@@ -45,10 +42,8 @@ class Rewriter:
     ) -> None:
         """Rewrite a model, graph or function in place.
 
-        Args:
-            model: the model, graph or function.
-            graphs: all graphs and functions in `model`, including `model` itself unless it is a
-                `Model`; None to find them.
+        `graphs` are all graphs and functions in `model`, including `model` itself unless it is a
+        `Model`; None to find them.
         """
         if graphs is None:
             graphs = list_graphs(model)
@@ -60,12 +55,7 @@ class Rewriter:
         self.attributes_of(graphs, [node for graph in graphs for node in graph.nodes])
 
     def attributes_of(self, graphs: list[Graph | Function], nodes: list[Node]) -> None:
-        """Rewrite the attributes of nodes and the parameters of functions in place.
-
-        Args:
-            graphs: the functions whose parameters to rewrite; graphs in the list are ignored.
-            nodes: the nodes.
-        """
+        """Rewrite the attributes of `nodes`, and parameters of functions in `graphs`, in place."""
         for graph in graphs:
             if isinstance(graph, Function) and graph.attributes:
                 graph.attributes = self.parameters(graph)
@@ -121,10 +111,7 @@ class Rewriter:
     def value(self, kind: AttributeType | None, value: Any, name: str) -> Any:
         """Return the new value of an attribute, or of one item of a list in an attribute.
 
-        Args:
-            kind: the type of the attribute; None for an item of a list.
-            value: the old value.
-            name: the name of the attribute.
+        `kind` is the type of the attribute; None for an item of a list. `name` names the attribute.
         """
         match value:
             case Tensor():

@@ -83,14 +83,10 @@ def described_parts(
     """Return the parts of a graph or function that can have entries in the metadata section.
 
     These are all nested graphs, and the nodes and values with metadata or decorators. They are in
-    the order in which the section lists them.
-
-    Args:
-        owner: the graph or function.
-        prefix: the path of the owner.
-        tied: whether a section can refer to the owner by this path, because the path is unique.
-        to_place: whether to leave out the parts whose metadata is always printed in the section:
-            they are tied, and have several entries, or one whose key begins with `pkg.`.
+    the order in which the section lists them. `prefix` is the path of the owner; a section can
+    refer to the owner by it if it is unique (`tied`). With `to_place`, leave out the parts whose
+    metadata is always printed in the section: they are tied, and have several entries, or one whose
+    key begins with `pkg.`.
     """
     if core() == "native":
         find = core_module("ast.section_paths").described_parts
@@ -148,11 +144,7 @@ def _described_values(
 def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool) -> list[Named]:
     """Return the nodes with metadata, decorators or graphs, and their paths.
 
-    Args:
-        nodes: the nodes of a graph or function.
-        prefix: the path of the graph or function.
-        tied: whether a section can refer to the graph or function by this path, because the path is
-            unique.
+    `prefix` is the path of their graph or function; `tied` tells whether this path is unique.
     """
     described = [
         node

@@ -69,12 +69,7 @@ def blob_of_data(type: TensorType, data: TypedData | StringData) -> bytes:
 def data_of_blob(
     type: TensorType, blob: TypedBlob, data: bytes | memoryview
 ) -> TypedData | StringData:
-    """Return the data of a tensor, given the bytes of its blob.
-
-    Args:
-        type: the type of the tensor.
-        blob: the reference to the blob, for error messages.
-        data: the bytes of the blob.
+    """Return the data of a tensor, given the bytes of its blob, which error messages name.
 
     Raises:
         BlobError: the bytes are not a list of entries, or do not fit the type.

@@ -136,11 +136,8 @@ def attribute_forms(
     """Yield (node, operator, key) for each node whose key is not in `seen`.
 
     The key of a node identifies its operator, and the names and types of its attributes in order.
-
-    Args:
-        nodes: the nodes.
-        operators: for each node, an object that identifies its operator; compared by identity.
-        seen: the keys of the nodes to skip; the caller may add keys during the iteration.
+    `operators` has an object for each node that identifies its operator; the objects are compared
+    by identity. The caller may add keys to `seen` during the iteration.
     """
     if core() == "native":
         yield from core_module("ast.visit").attribute_forms(nodes, operators, seen)
@@ -176,10 +173,8 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[ValueInfo]:
     """Return the values that are initializers, except initializers with few elements.
 
-    Args:
-        values: the values.
-        max_elements: initializers are left out if their raw data has at most this number of
-            elements, or if a field such as `float_data` has at most 4 times this number of bytes.
+    These have raw data with at most `max_elements` elements, or a field such as `float_data` with
+    at most 4 times this number of bytes.
     """
     if core() == "native":
         result: list[ValueInfo] = core_module("ast.visit").large_values(values, max_elements)

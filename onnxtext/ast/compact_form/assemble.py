@@ -83,9 +83,8 @@ def _make_defaults(
 ) -> tuple[list[ValueInfo], tuple[Decorator, ...]]:
     """Convert initializers of inputs to default values of the inputs, if the text can express them.
 
-    Returns:
-        The initializers that are not converted; and the decorator for the order of all
-        initializers, or () if they are in the default order.
+    Return the initializers that are not converted; and the decorator for the order of all
+    initializers, or () if they are in the default order.
     """
     places = {value.name: index for index, value in enumerate(inputs)}
     names = [value.name for value in initializers]
@@ -128,14 +127,10 @@ def _unique(names: list[str]) -> set[str]:
 def _order_of_initializers(
     initializers: list[ValueInfo], keys: list[tuple[int, int]]
 ) -> tuple[Word | str, ...] | None:
-    """Return the arguments of `@initializers(…)`; () for the default order.
+    """Return the arguments of `@initializers(…)`; () for the default order of `initializers`.
 
-    Return None if the decorator cannot express the order, because names are not unique.
-
-    Args:
-        initializers: all initializers, in order.
-        keys: for each initializer, (0, index of the input whose default it is) or (1, its index in
-            `<…>`).
+    Return None if the decorator cannot express the order, because names are not unique. `keys` has,
+    for each initializer, (0, index of the input whose default it is) or (1, its index in `<…>`).
     """
     if keys == sorted(keys):
         return ()
@@ -162,13 +157,9 @@ def _is_default(value: ValueInfo, initializer: ValueInfo) -> bool:
 def recombine_value_infos(owner: Graph | Function, *, removed: bool = False) -> None:
     """Convert value infos to the compact form again, after their metadata was placed or removed.
 
-    Decoding keeps a value info with metadata in `<…>`. If its metadata is removed or can move to
-    the metadata section, the value info may become the type before a node's output.
-
-    Args:
-        owner: a graph or function, changed in place. A unique path must identify it, so that the
-            metadata section can refer to its values.
-        removed: whether metadata of the owner's value infos was removed.
+    Decoding keeps a value info with metadata in `<…>`. If its metadata is removed (`removed`) or
+    can move to the metadata section, the value info may become the type before a node's output. A
+    unique path must identify `owner`, so that the metadata section can refer to its values.
     """
     infos = [value for value in owner.values if value.data is None]
     if not infos:

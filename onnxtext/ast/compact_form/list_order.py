@@ -176,13 +176,9 @@ _HELP = {
 def decorator_of(
     order: ListOrder, names: Sequence[str] = (), decorator: str = DECORATOR
 ) -> Decorator:
-    """Return the decorator for a list order.
+    """Return the decorator `decorator` with the arguments `order`.
 
-    Args:
-        order: the arguments of the decorator.
-        names: must contain the names in `order.without`, in the order to print them; other names
-            are ignored.
-        decorator: the name of the decorator.
+    `names` must contain the names in `order.without`, in the order to print them.
     """
     fields = [Field(None, to_bytes(i) if isinstance(i, str) else i) for i in order.items]
     if order.without:
@@ -223,10 +219,8 @@ def order_first(decorators: Iterable[Decorator]) -> tuple[Decorator, ...]:
 def value_info_entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEntry]:
     """Iterate over the entries of a graph's `value_info` list, in the order of the `GraphProto`.
 
-    Args:
-        graph: the graph.
-        order: the arguments of its `@value_info`; None for the default order. Names that the graph
-            does not have are ignored, so that values can be removed from the text.
+    `order` has the arguments of its `@value_info`; None for the default order. Names that the graph
+    does not have are ignored, so that values can be removed from the text.
     """
     lists = {part: _entries_of(graph, part) for part in _referenced_parts(order)}
     entries = _entries_in_order(DECORATOR, order, lists)
@@ -255,16 +249,11 @@ def _referenced_parts(order: ListOrder | None) -> Sequence[str]:
 def _entries_in_order(
     decorator: str, order: ListOrder | None, lists: Mapping[str, Sequence[ListEntry]]
 ) -> Iterator[ListEntry]:
-    """Yield the entries that an order selects, in this order.
+    """Yield the entries of `lists` (by part) that the decorator `decorator` selects, in its order.
 
-    A keyword of the order stands for the entries of its part that the order does not list by name.
-    Parts in `BY_DEFAULT` without a keyword follow. If the order lists a name twice, the second
-    occurrence refers to the second entry with the name.
-
-    Args:
-        decorator: the decorator that gives the order.
-        order: the arguments of the decorator; None for the default order.
-        lists: the entries by part.
+    `order` has its arguments; None for the default order. A keyword stands for the entries of its
+    part that the order does not list by name. Parts in `BY_DEFAULT` without a keyword follow. If
+    the order lists a name twice, the second occurrence refers to the second entry with the name.
     """
     items = () if order is None else order.items
     rest = [Word(part) for part in BY_DEFAULT[decorator] if Word(part) not in items]

@@ -16,10 +16,7 @@ Placed = list[tuple[Node, int, ValueInfo]]
 def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
     """Set the types of nodes' outputs from the entries at the end of a `value_info` list.
 
-    The function `types_at_end` finds the entries.
-
-    Returns:
-        The entries that stay in the list.
+    Return the entries that stay in the list. The function `types_at_end` finds the others.
     """
     if core() == "native":
         left_in_list: int | None = core_module("ast.list_order").place_types(nodes, infos)
@@ -38,20 +35,12 @@ def place_all_types(
     *,
     with_metadata: bool = False,
 ) -> bool:
-    """Set the types of nodes' outputs from all entries of a `value_info` list, or change nothing.
+    """Set nodes' output types from all entries of a list and return True, or change nothing.
 
     The types are set only if all entries have types, but no decorators, and are for outputs of
-    nodes, in the order of the nodes. In pure Python, the function does nothing.
-
-    Args:
-        nodes: the nodes of a graph or function.
-        infos: the `value_info` list.
-        taken: other values; nothing is changed if an entry has the name of one of them.
-        with_metadata: whether the entries may have metadata. If so, the caller must keep the
-            metadata.
-
-    Returns:
-        Whether the types were set.
+    nodes, in the order of the nodes; and only if no entry has the name of a value in `taken`. If
+    the entries may have metadata (`with_metadata`), the caller must keep it. In pure Python, the
+    function does nothing.
     """
     if core() != "native":
         return False
@@ -64,16 +53,11 @@ def place_named_types(
 ) -> tuple[list[str], list[ValueInfo]] | None:
     """Set the types of nodes' outputs from a `value_info` list in any order; fast for long lists.
 
-    Args:
-        nodes: the nodes of a graph; their outputs have no types yet.
-        infos: the `value_info` list.
-        taken: the initializers, inputs and outputs of the graph; an entry may repeat the name and
-            type of one of them.
-
-    Returns:
-        (names, entries). `names` are the names to list in `@value_info(…)` to keep the order of the
-        list; names at the end that are in the default order are left out. `entries` stay in the
-        list. None in pure Python, or if the list cannot be converted in this way.
+    The outputs have no types yet. `taken` are the initializers, inputs and outputs of the graph; an
+    entry may repeat the name and type of one of them. Return (names, entries): the names to list in
+    `@value_info(…)` to keep the order of the list, without those at the end that are in the default
+    order; and the entries that stay in the list. Return None in pure Python, or if the list cannot
+    be converted in this way.
     """
     if core() != "native":
         return None
@@ -85,9 +69,8 @@ def place_named_types(
 def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int]:
     """Find the longest suffix of `value_info` with plain entries (`is_plain`) in the nodes' order.
 
-    Returns:
-        The entries of the suffix, the last one first; and the number of entries before the suffix.
-        If an entry before the suffix is also for an output of a node, return an empty suffix.
+    Return its entries, the last one first, and the number of entries before it. If an entry before
+    it is also for an output of a node, return an empty suffix.
     """
     if core() == "native":
         found: tuple[Placed, int] | None = core_module("ast.list_order").types_at_end(nodes, infos)

@@ -52,14 +52,9 @@ def place_infos(
 ) -> tuple[Decorator | None, list[ValueInfo]]:
     """Convert a `value_info` list to types of nodes' outputs, a decorator and statements in `<…>`.
 
-    Args:
-        graph: a graph with everything except the `value_info` list; its nodes are changed in place.
-        infos: the `value_info` list.
-        any_order: whether the decorator may name single values, which can express any order.
-
-    Returns:
-        The decorator that keeps the order of the list, or None if the list needs no decorator; and
-        the entries to print in `<…>`.
+    The nodes of the graph are changed in place. The decorator may name single values, which can
+    express any order, if `any_order`. Return the decorator that keeps the order of the list, or
+    None if the list needs none; and the entries to print in `<…>`.
     """
     if not any(map(is_plain, infos)):  # no entry can be written as the type of an output
         return None, infos
@@ -135,13 +130,8 @@ def _convert_usual_order(
 ) -> tuple[Decorator | None, list[ValueInfo]] | None:
     """Convert a list in the usual order: all initializers or none, other entries, nodes' outputs.
 
-    Args:
-        graph: the graph.
-        infos: the `value_info` list.
-        data: the initializers of the graph.
-
-    Returns:
-        The result of `place_infos`; None for other lists, which are not converted.
+    `data` are the initializers of the graph. Return the result of `place_infos`; None for other
+    lists, which are not converted.
     """
     rest, decorator = infos, None
     if data and len(infos) >= len(data) and all(map(_is_copy, infos, data)):
@@ -179,11 +169,9 @@ def _in_parts(
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
     """Convert a list whose entries for each part (inputs, outputs or initializers) are contiguous.
 
-    The types of nodes' outputs are set at the nodes.
-
-    Returns:
-        The order, and the entries to print in `<…>`. None if the list cannot be converted in this
-        way, or if `any_order` is true and the type of a node's output would be printed in `<…>`.
+    The types of nodes' outputs are set at the nodes. Return the order, and the entries to print in
+    `<…>`; None if the list cannot be converted in this way, or if `any_order` is true and the type
+    of a node's output would be printed in `<…>`.
     """
     names = {name for types in lists.values() for name in types}
     found = [_part_of(lists, info) if info.name in names else "" for info in infos]
@@ -237,11 +225,8 @@ def _copy_arguments(
     """Return arguments of `@value_info` for entries that repeat inputs, outputs or initializers.
 
     A run is (name of a part, adjacent entries of this part). The name is "" if the entries repeat
-    no declaration.
-
-    Returns:
-        The arguments by part, such as `inputs`; and the names to leave out of these parts.
-        None if the decorator cannot express the list.
+    no declaration. Return the arguments by part, such as `inputs`, and the names to leave out of
+    these parts; None if the decorator cannot express the list.
     """
     arguments: dict[str, list[Word | str]] = {}
     without: set[str] = set()
@@ -276,14 +261,9 @@ def _split_runs(
 ) -> list[tuple[list[ValueInfo], Placed]] | None:
     """Split entries that repeat no declaration into statements in `<…>` and output types.
 
-    Args:
-        nodes: the nodes of the graph.
-        others: the runs of adjacent entries, at most two; entries that repeat declarations separate
-            them.
-
-    Returns:
-        For each run, its statements and its output types. None if there are two runs and both need
-        statements.
+    `others` are the runs of adjacent entries, at most two; entries that repeat declarations
+    separate them. Return the statements and the output types of each run; None if both of two runs
+    need statements.
     """
     if not others:
         return []
@@ -372,10 +352,9 @@ def _outputs_and_statements(
 ) -> tuple[dict[str, tuple[int, int]], set[str]]:
     """Find where the text can have the type of each entry: before an output, or in `<…>`.
 
-    Returns:
-        Names of nodes' outputs, with the index of the node and the index of the output; and names
-        whose entries must be statements in `<…>`. An entry with another name repeats an
-        initializer, input or output of the graph.
+    Return names of nodes' outputs, with the index of the node and the index of the output; and
+    names whose entries must be statements in `<…>`. An entry with another name repeats an
+    initializer, input or output of the graph.
     """
     types: dict[str, Type | None] = {}
     for values in (graph.outputs, graph.inputs, with_data(graph)):
