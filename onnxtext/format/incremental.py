@@ -71,10 +71,8 @@ class ListedStatements:
     def write(self, source: str, item: Node | ValueInfo, printed: str) -> FormattedStatement | None:
         """Format a statement; None if it must be formatted in full.
 
-        Args:
-            source: the text from the statement to the next statement.
-            item: its syntax tree.
-            printed: the printed statement, with its comma.
+        `source` is the text from the statement to the next one, `item` its syntax tree, and
+        `printed` the printed statement with its comma.
         """
         if source.startswith(printed) and COMMENTS.fullmatch(source, len(printed)):
             return FormattedStatement(printed, source[len(printed) :])
@@ -116,12 +114,8 @@ def _without_comments(source: str, *, in_statement: bool) -> tuple[str, str, Seq
 def extract_lists(text: str, model: Model, printed: str) -> IncrementalText | None:
     """Format the lists of a text and replace them with placeholders.
 
-    Return None if the text must be formatted in full.
-
-    Args:
-        text: the text.
-        model: its syntax tree.
-        printed: the text that the printer writes for the syntax tree.
+    Return None if the text must be formatted in full. `printed` is the text that the printer writes
+    for `model`, the syntax tree of `text`.
     """
     if _KEPT in text:
         return None
@@ -326,11 +320,9 @@ class StatementRun:
     def end(self, end: int) -> tuple[int, int, str, bool] | None:
         """Finish the run, without the trivia after its last statement, and start a new one.
 
-        `end` is the offset of the next statement.
-
-        Returns:
-            Start and end offset of the run in the source, the text of its formatted statements, and
-            whether they have comments. None if there are no statements.
+        `end` is the offset of the next statement. Return start and end offset of the run in the
+        source, the text of its formatted statements, and whether they have comments; None without
+        statements.
         """
         if self.same >= 0:
             self._flush(end)

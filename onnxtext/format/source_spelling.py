@@ -37,13 +37,10 @@ class SourceSpellingPrinter(GraphPrinter):
         self._spelled: list[str] = []  # the attributes of the node that is being printed
 
     def node_with_source_attributes(self, node: Node, code: str, indent: str) -> str | None:
-        """Print a node, but keep the spelling of its attributes, such as `axis: int = +1`.
+        """Print a node, but keep the spelling of its attributes in `code`: `axis: int = +1`.
 
-        `code` is its text in the source.
-
-        Returns:
-            The formatted node; None if this is impossible, for example because an attribute is not
-            a number, a list of numbers or a string without escapes.
+        Return None if this is impossible, for example because an attribute is not a number, a list
+        of numbers or a string without escapes.
         """
         match = _FIND_ATTRIBUTES.search(code)
         if match is None:
@@ -65,13 +62,10 @@ class SourceSpellingPrinter(GraphPrinter):
         return one_per_line(self._spelled, "<>", indent)
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
-        """Print an initializer, but keep the spelling of its numbers, such as `1.50`.
+        """Print an initializer, but keep the spelling of its numbers in `code`, such as `1.50`.
 
-        `code` is its text in the source.
-
-        Returns:
-            The formatted initializer; None if this is impossible, for example because its data is
-            neither a number nor a list that the printer writes flat.
+        Return None if this is impossible, for example because its data is neither a number nor a
+        list that the printer writes flat.
         """
         match = _NUMBERS.search(code)
         kind = value.type

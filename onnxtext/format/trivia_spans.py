@@ -19,11 +19,8 @@ COMMENTS = re.compile(r"[ \t\v\f\r]*(?:#[^\n]*)?(?:\n[ \t\v\f\r]*(?:#[^\n]*)?)*"
 def code_before_trivia(source: str) -> str | None:
     """Return the code of a statement without the trivia after it; None if it contains comments.
 
-    Trivia are comments and whitespace.
-
-    Args:
-        source: a statement and the trivia after it; must not contain backslashes or multi-line
-            strings.
+    Trivia are comments and whitespace. `source` is the statement and the trivia after it, without
+    backslashes and multi-line strings.
     """
     offset = source.find("#")
     while offset >= 0 and source.count('"', 0, offset) & 1:  # the `#` is in a string
@@ -55,14 +52,10 @@ def format_trivia(trivia: str, indent: str) -> str:
 
 
 def without_comments(source: str) -> tuple[str, str, list[str]] | None:
-    """Split a node into its code and the comments in it, which move to lines above the node.
+    """Split a node into its code, the trivia after it, and its comments, which move above the node.
 
-    Args:
-        source: a node and the trivia after it; must not contain backslashes or multi-line strings.
-
-    Returns:
-        The code without comments, the trivia after the statement, and the comments; None if a
-        comment may be in a list, where it would stay.
+    Return None if a comment may be in a list, where it would stay. `source` is the node and the
+    trivia after it, without backslashes and multi-line strings.
     """
     parts = STRING_OR_COMMENT.split(source)
     end = len(parts)
