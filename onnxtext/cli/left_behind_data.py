@@ -52,11 +52,9 @@ def find_left_behind(
 ) -> list[Diagnostic]:
     """Return a warning for each directory whose external data the model to write will lack.
 
-    Args:
-        content: the model to write: its text, its bytes (perhaps mapped), or its syntax tree.
-        sources: the directories of the models that were read.
-        target: the file to write; None for standard output, which has no directory.
-        weights: whether to look for the stores, blobs, safetensors and data files of a text, too.
+    `content` is its text, its bytes (perhaps mapped), or its syntax tree. `sources` are the
+    directories of the models that were read. With `weights`, look for the stores, blobs,
+    safetensors and data files of a text, too. Standard output (None as `target`) has no directory.
     """
     if target is None or is_stream(target):
         return []

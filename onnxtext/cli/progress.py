@@ -59,14 +59,10 @@ class Progress:
 
     @contextlib.contextmanager
     def counting(self, name: str, size: int) -> Iterator[Callable[[int], None]]:
-        """Show a bar while the `with` block processes many bytes: progress, speed and time left.
+        """Show a bar while the `with` block processes `size` bytes: progress, speed and time left.
 
-        Args:
-            name: the name to show.
-            size: the total number of bytes; no bar is shown for less than 64 MiB.
-
-        Yields:
-            A function that advances the bar by a number of processed bytes.
+        Yield a function that advances the bar by a number of bytes. No bar is shown for less than
+        64 MiB.
         """
         if size < _LARGE or not is_terminal(sys.stderr):
             yield lambda count: None
@@ -128,11 +124,7 @@ def process_files(
 ) -> None:
     """Process files one by one; after an error in one, continue with the next.
 
-    Args:
-        jobs: the files.
-        reporter: reports the errors.
-        process: processes one file.
-        failed: the text after `reporter.failed` in the summary, such as "could not be converted".
+    `failed` is the text after `reporter.failed` in the summary, such as "could not be converted".
     """
     with Progress(color=reporter.colored) as progress:
         reporter.aside = progress.aside

@@ -53,7 +53,6 @@ class Reporter:
     It is a context manager because JSON and SARIF are written at the end.
 
     Attributes:
-        status: the exit status.
         failed: number of files that failed: with errors, conflicts, or warnings under `--strict`.
         aside: a function that returns a context manager. The context manager is active while output
             is written, for example to hide a progress bar.
@@ -87,8 +86,7 @@ class Reporter:
     def reporting(self, name: str) -> Iterator[None]:
         """Report the errors and warnings that the `with` block raises; errors set the exit status.
 
-        Args:
-            name: the name of the file that the block processes.
+        `name` is the name of the file that the block processes.
         """
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", OnnxTextWarning)

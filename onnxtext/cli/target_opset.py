@@ -76,9 +76,8 @@ def convert_content(
 ) -> tuple[list[Diagnostic], str | bytes]:
     """Convert a valid model, as a text or bytes, to other versions of operator sets.
 
-    Returns:
-        (the diagnostics of `find_changes`, the converted model). The model is unchanged if it
-        cannot be converted.
+    Return (the diagnostics of `find_changes`, the converted model). The model is unchanged if it
+    cannot be converted.
     """
     from onnxtext.editing import apply
     from onnxtext.editing.opsets import plan_conversion, remark_diagnostics

@@ -24,7 +24,6 @@ class ValueDifference:
     """How a value differs between two runs.
 
     Attributes:
-        name: the name of the value.
         is_output: whether the value is an output of both models.
         changed: number of elements that differ; two NaNs are equal. Elements that could not be
             compared count as different.

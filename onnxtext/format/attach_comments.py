@@ -70,7 +70,6 @@ class CommentedList:
 
     Attributes:
         opening: the opening bracket, or `@name(` of a decorator.
-        items: the items in order.
         closing: the closing bracket. For `<…>` it may be the token `=>`: the `=` that ends the last
             item, and the bracket.
     """

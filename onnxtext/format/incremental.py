@@ -60,7 +60,6 @@ class ListedStatements:
 
     Attributes:
         respell: prints a statement with the spelling of its source.
-        indent: the indentation of the statements.
         comma: the separator after each statement.
     """
 

@@ -18,13 +18,9 @@ def arrange(
     """Find the items that an edit moves in the list of a text, and those that it inserts.
 
     There are three lists: the list in the text, the list printed before the edit, and `theirs`, the
-    list printed after the edit.
-
-    Args:
-        theirs: the items printed after the edit.
-        edited: maps indices in the list printed before the edit to indices in `theirs`.
-        places: maps indices in `theirs` to indices in the text. An item of `theirs` is new if
-            neither map has it. It is ignored if only `edited` has it: the text lacks it.
+    list printed after the edit. `edited` maps indices in the second list to indices in `theirs`;
+    `places` maps those to indices in the text. An item of `theirs` is new if neither map has it. It
+    is ignored if only `edited` has it: the text lacks it.
 
     Returns:
         (moved, inserted). `moved` are the items to move, as indices in the text. `inserted` maps an

@@ -94,11 +94,9 @@ class ListEdits:
     ) -> None:
         """Insert and remove items; nothing can be inserted into an empty list.
 
-        Args:
-            added: maps the index of an item that stays to the items to insert after it. The key -1
-                stands for the start of the list.
-            removed: the indices of the items to remove.
-            lifted: the indices of the items that `lift` has removed.
+        `added` maps the index of an item that stays to the items to insert after it. The key -1
+        stands for the start of the list. `lifted` are the indices of the items that `lift` has
+        removed.
         """
         items = self.listed.items
         if added and len(removed) == len(items):

@@ -21,8 +21,6 @@ class Edit:
     """An edit of a range of a text.
 
     Attributes:
-        start: the start of the range.
-        end: the end of the range.
         new: the text that replaces it.
         drops_comments: whether the comments in the range are removed with their statement.
     """

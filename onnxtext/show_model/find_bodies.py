@@ -18,7 +18,6 @@ class NamedBody:
     """A graph or function, and the names by which users may refer to it.
 
     Attributes:
-        graph: the graph or function.
         title: its title in the output, such as `graph yes (then_branch of z)`.
         place: the attribute that contains a nested graph, such as `then_branch of z`; `training`
             for a training graph; "" for the main graph and functions.

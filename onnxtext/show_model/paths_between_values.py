@@ -19,14 +19,10 @@ def cut_graph(
 ) -> NamedBody:
     """Return a graph of the nodes on all paths from any start to any end.
 
-    The nodes come from the first graph or function that has all starts and ends. The inputs of
-    the new graph are the values that its nodes use and do not compute, except initializers.
-
-    Args:
-        bodies: the graphs and functions to search.
-        starts: names of values or nodes; if empty, keep all nodes needed to compute `ends`.
-        ends: names of values or nodes; if empty, keep all nodes that depend on `starts`.
-        file: the name of the model's file, for errors.
+    The nodes come from the first graph or function in `bodies` that has all starts and ends. These
+    are names of values or nodes. Without `starts`, keep all nodes needed to compute `ends`; without
+    `ends`, all nodes that depend on `starts`. The inputs of the new graph are the values that its
+    nodes use and do not compute, except initializers. Errors name the model's `file`.
 
     Raises:
         ShowError: a name is unknown, no graph has all names, or no node would remain.
@@ -74,7 +70,6 @@ class DataFlow:
     """The data flow of a graph.
 
     Attributes:
-        graph: the graph.
         producers: maps each computed value to the index of the node that computes it.
         users: maps each value to the indexes of the nodes that use it.
     """
@@ -164,15 +159,11 @@ def as_graph(
 ) -> Graph:
     """Return a graph of some nodes of `graph` and the initializers that they use.
 
-    Args:
-        graph: the original graph or function.
-        flow: its data flow.
-        chosen: the indices of the nodes to keep.
-        starts: the values to list first in the inputs. The inputs are all values that the kept
-            nodes use and do not compute, except initializers.
-        ends: the outputs of the new graph; values that no kept node computes are ignored. If empty,
-            the outputs are the computed values that are outputs of `graph`, or that a node outside
-            of the new graph uses.
+    `flow` is the data flow of `graph`, `chosen` the indices of the nodes to keep. The inputs are
+    all values that the kept nodes use and do not compute, except initializers; those in `starts`
+    come first. `ends` are the outputs; values that no kept node computes are ignored. If empty, the
+    outputs are the computed values that are outputs of `graph`, or that a node outside of the new
+    graph uses.
     """
     nodes = [graph.nodes[index] for index in chosen]
     produced = {name for node in nodes for name in node.outputs if name}

@@ -15,14 +15,12 @@ _MAX_PLACES = 5_000
 
 
 def list_changes(diff: ModelDiff, old: ColoredText, new: ColoredText) -> dict[str, Any]:
-    """Return the data for the list of differences on a page.
+    """Return the data for the list of differences on a page: `verdict`, a summary, and `hunks`.
 
-    Returns:
-        `verdict`: a summary, such as `the models differ`.
-        `hunks`: one object for each difference, or for each group of similar differences. Its
-        fields are `title`; `lines`, which are (mark, text) pairs (`differ.render.hunks.DiffLine`);
-        and `places`, the positions of up to `_MAX_PLACES` occurrences: (index in `old.lines`, index
-        in `new.lines`). An index is -1 if the difference has no line in this text.
+    There is a hunk for each difference, or for each group of similar differences. Its fields are
+    `title`; `lines`, which are (mark, text) pairs (`differ.render.hunks.DiffLine`); and `places`,
+    the positions of up to `_MAX_PLACES` occurrences: (index in `old.lines`, index in `new.lines`).
+    An index is -1 if the difference has no line in this text.
     """
     items = {item.key: item for item in diff.items}
     changes = []
@@ -50,9 +48,8 @@ def _line(position: ItemPosition | None, text: ColoredText) -> int:
 def align_lines(old: list[str], new: list[str]) -> list[tuple[str, int, int, int]]:
     """Align the lines of two texts, like a line diff.
 
-    Returns:
-        For each run of equal (`=`), removed (`-`) or added (`+`) lines: (mark, first line in the
-        old text, first line in the new text, number of lines). Line numbers count from 0.
+    Return, for each run of equal (`=`), removed (`-`) or added (`+`) lines, (mark, first line in
+    the old text, first line in the new text, number of lines). Line numbers count from 0.
     """
     result = []
     for tag, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():

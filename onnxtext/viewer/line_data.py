@@ -19,12 +19,10 @@ _LONG = 12
 
 
 def name_positions(loaded: LoadedModel, text: ColoredText) -> list[list[Any]]:
-    """Return the names in a text and the positions of their occurrences.
+    """Return [name, kind, type or "", occurrences] of each symbol on the page.
 
-    Returns:
-        For each symbol on the page: [name, kind, type or "", occurrences]. `occurrences` is a flat
-        list with four numbers for each occurrence: line and column in `text` (from 0), length, and
-        role (0 use, 1 definition, 2 declaration).
+    `occurrences` is a flat list with four numbers for each occurrence: line and column in `text`
+    (from 0), length, and role (0 use, 1 definition, 2 declaration).
     """
     index = loaded.document.version.index
     result = []

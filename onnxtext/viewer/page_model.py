@@ -82,15 +82,9 @@ def read(
 ) -> LoadedModel:
     """Read a text or a binary model, check it, and infer the types of its values.
 
-    A text may have errors; the result has them in `findings`.
-
-    Args:
-        data: the content of the model's file.
-        name: the name of the file.
-        base: the directory of the file, to find weights beside it; None if unknown.
-        binary: whether `data` is a binary model; None to decide by the suffix of `name`, or by
-            `data` if the suffix is unknown.
-        statistics: whether to compute the statistics of weights.
+    A text may have errors; the result has them in `findings`. `base` is the directory of the file,
+    to find weights beside it; None if unknown. `binary` is None to decide by the suffix of `name`,
+    or by `data` if the suffix is unknown. `statistics` tells whether to compute those of weights.
 
     Raises:
         OnnxTextError: the bytes are neither a model nor a text.

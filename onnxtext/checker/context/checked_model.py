@@ -68,7 +68,6 @@ class CheckedModel:
     """A model or fragment to check, and its scopes: the graphs and function bodies in it.
 
     Attributes:
-        root: the model or fragment.
         model: the model; None for a fragment.
         ir_version: the IR version of the model; 0 for a fragment, or if the model has none.
         options: the settings of the check.

@@ -103,10 +103,8 @@ class ResolvedFields:
     """Copies statements and applies their decorators `@set` and `@unset` to the copies.
 
     The methods return the statement itself if its decorators change nothing, or if the statement
-    cannot be encoded (the encoder reports this error).
-
-    Args:
-        resources: the blobs of the text, by digest.
+    cannot be encoded (the encoder reports this error). `resources` are the blobs of the text, by
+    digest.
 
     Attributes:
         originals: maps the `id()` of each copy to the statement that it was made from.

@@ -57,12 +57,9 @@ class Scope:
         opsets: the imported operator sets; for a fragment that is a graph or nodes, the operator
             sets in `Options.assumed`, which may be None.
         tree: the function as it is before its decorators are applied; None for a graph.
-        inputs: the formal inputs.
-        outputs: the formal outputs.
         infos: the `value_info` list. It lacks the types that nodes declare for their outputs.
         initializers: dense and sparse initializers, including the default values of inputs.
         nodes: the nodes, in the order of the graph.
-        quantization: the quantization annotations of the graph.
         given: maps the names of inputs and initializers to their definitions. If a name has several
             definitions, the first input counts; if none is an input, the first initializer.
         position: maps each name that the scope defines to the 0-based index of the first node that

@@ -52,12 +52,9 @@ class Signature:
     """The schema of one version of an operator.
 
     Attributes:
-        name: the name of the operator.
         domain: the domain of the operator; `""` for the standard domain.
         since: the operator set version that introduced this schema.
         deprecated: whether this schema marks the operator as deprecated.
-        inputs: the formal inputs.
-        outputs: the formal outputs.
         min_inputs: the minimum number of inputs of a node.
         max_inputs: the maximum number of inputs of a node.
         min_outputs: the minimum number of outputs of a node.
@@ -181,11 +178,9 @@ class OperatorTable:
 
 
 class Schemas:
-    """The operators of the installed onnx and of schema files.
+    """The operators of the installed onnx, and others of schema files: those in `tables`.
 
-    Args:
-        tables: the operators of schema files. They are searched for operators that onnx lacks. If
-            several tables have an operator, the first one counts.
+    If several tables have an operator, the first one counts.
     """
 
     def __init__(self, tables: Sequence[OperatorTable] = ()) -> None:

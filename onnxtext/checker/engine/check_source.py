@@ -39,15 +39,10 @@ def check_any(
 ) -> list[Diagnostic]:
     """Check a text, a binary model, a file or a protobuf message of onnx.
 
-    Args:
-        source: any argument that `onnxtext.model_arguments.read_model_argument` accepts.
-        name: the name of the source in messages; by default the path of its file.
-        base_dir: as for `check_tree`, but by default the directory of the file.
-        select: as for `check_tree`.
-        ignore: as for `check_tree`.
-
-    Returns:
-        The diagnostics of the rules, and of parsing, decoding and encoding.
+    `source` is any argument that `onnxtext.model_arguments.read_model_argument` accepts. By
+    default, `name`, its name in messages, is the path of its file, and `base_dir` the directory.
+    The other arguments are those of `check_tree`. The result includes errors of parsing, decoding
+    and encoding.
 
     Raises:
         OSError: the file cannot be read.
@@ -165,11 +160,9 @@ def encode_for_checks(
 ) -> tuple[Callable[[], bytes | None], list[Diagnostic]]:
     """Encode the model of a text for onnx's inference; `base_dir` is the directory of the text.
 
-    Returns:
-        A pair (encode, errors). The function `encode` returns the encoded model, or None if the
-        model cannot be encoded, or if lists repeat their last item too often. A large model is
-        encoded without its weights. `errors` are the errors that `to_binary` would raise for the
-        text.
+    Return a pair (encode, errors). The function `encode` returns the encoded model, or None if the
+    model cannot be encoded, or if lists repeat their last item too often. A large model is encoded
+    without its weights. `errors` are the errors that `to_binary` would raise for the text.
     """
     from onnxtext.proto.encode.lower import LowerError, lower_without_weights
     from onnxtext.text_to_binary import lower_checked

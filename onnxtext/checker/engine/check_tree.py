@@ -54,6 +54,9 @@ def check_tree(
 ) -> list[Diagnostic]:
     """Check a model or a fragment, with the operator tables that `use_tables` sets.
 
+    Return the diagnostics in the order of the text; for a binary model, in the order of the
+    families of rules. The diagnostics of `then` come last.
+
     Args:
         root: the model or fragment, which is not changed.
         source: the text of `root`; None for a binary model.
@@ -63,14 +66,8 @@ def check_tree(
             every rule that belongs to no profile.
         ignore: rules and profiles to disable.
         encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
-            if the model cannot be encoded. Without the function, onnx does not infer the whole
-            model.
-        then: a function that returns further diagnostics. It is called only if no other diagnostic
-            is an error.
-
-    Returns:
-        The diagnostics in the order of the text; for a binary model, in the order of the families
-        of rules. The diagnostics of `then` come last.
+            if the model cannot be encoded. Without it, onnx does not infer the whole model.
+        then: returns further diagnostics. It is called only if no other diagnostic is an error.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.

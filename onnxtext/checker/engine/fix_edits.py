@@ -108,8 +108,6 @@ class PlannedRepair:
 
     Attributes:
         title: a description for users.
-        edits: the edits of the text.
-        repair: the repair of the finding.
         order: for `sort` repairs, the node indices of the graph in the new order; otherwise None.
     """
 

@@ -48,13 +48,10 @@ def fix_text(data: bytes, *, name: str, **options: Any) -> RepairResult:
     """Apply the safe fixes of syntax errors; if no error remains, apply the repairs of findings.
 
     Repeat each step, at most `_MAX_ROUNDS` times. Drop repairs that cause new errors. Repairs do
-    not change what a valid model computes.
+    not change what a valid model computes. Return the new text, or "" if `data` cannot be decoded,
+    and the titles of the fixes and repairs.
 
     `options` are `base_dir`, `select` and `ignore`, as for `engine.check_tree.check_tree`.
-
-    Returns:
-        The new text and the titles of the fixes and repairs. If `data` cannot be decoded, the new
-        text is empty.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.

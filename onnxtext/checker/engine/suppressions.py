@@ -43,11 +43,7 @@ class _Suppression:
 
 @dataclass(slots=True)
 class Suppressions:
-    """The comments of a text that suppress findings.
-
-    Attributes:
-        source: the text.
-    """
+    """The comments of a text that suppress findings."""
 
     source: Source
     _by_line: dict[int, list[_Suppression]] = field(default_factory=dict)

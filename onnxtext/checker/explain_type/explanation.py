@@ -26,7 +26,6 @@ class Explanation:
     """The explanation of a value's type.
 
     Attributes:
-        name: the name of the value.
         type: the type of the value; None if unknown.
         scope: the graph or function body that defines the value.
         declarations: the declared types of the value, each with its place.

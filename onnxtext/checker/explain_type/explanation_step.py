@@ -24,7 +24,6 @@ class ExplanationStep:
 
     Attributes:
         view: the inferred facts about the graph or function body that has the value.
-        name: the name of the value.
         part: the part of the value that has the size: a dimension, an element or the rank.
         size: the size as text; None if unknown.
         kind: `declared` in the model, `stored` in an initializer, `inferred` from a node, `unknown`

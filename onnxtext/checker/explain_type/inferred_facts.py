@@ -68,7 +68,6 @@ class RecordedView:
     """Implements `InferredView` for one visit of a `ShapeInference`.
 
     Attributes:
-        recorded: the finished inference.
         facts: the types and values of the visit.
     """
 

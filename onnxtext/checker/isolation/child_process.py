@@ -47,7 +47,6 @@ class WorkerDied(Exception):
     """Raised if a child process gave no valid answer within its limits, or cannot be started.
 
     Attributes:
-        failure: the reason.
         outside: whether the cause may be something other than the request. If so, a second attempt
             may succeed.
     """
@@ -76,11 +75,8 @@ class Worker:
     def ask(self, seconds: float, memory: int, kind: str, *arguments: Any) -> list[bytes]:
         """Send a request, and return the answer: a status, then the results or an error message.
 
-        Args:
-            seconds: the limit of processor time.
-            memory: the limit of memory in bytes that the request may allocate.
-            kind: the kind of request: `model`, `node`, `convert` or `body`.
-            arguments: the arguments of the `InferenceClient` method called `kind`.
+        `seconds` and `memory` limit the processor time, and the bytes that the request may
+        allocate. `arguments` are those of the `InferenceClient` method called `kind`.
 
         Raises:
             WorkerDied: the process could not start, exceeded a limit, ended without an answer, or

@@ -120,12 +120,8 @@ class InferenceClient:
     """Sends the requests of one check to child processes, and stops after too many failures.
 
     Methods return an `Answer`: their results, onnx's error message (a `str`), or a `Failure`.
-    Answers of small `node` requests are cached.
-
-    Args:
-        answers: a cache of answers from earlier checks; `node` adds answers to it. If the cache is
-            full, the constructor clears it. Failures are not added, because a later check may
-            succeed; they are cached only within one check.
+    Answers of small `node` requests are added to `answers`, a cache that is cleared when it is
+    full. Failures are cached only within one check, because a later check may succeed.
 
     Attributes:
         failures: the failures of requests, in the order of the requests.

@@ -35,7 +35,6 @@ class _Listed(NamedTuple):
             them. None if every unlisted value causes only a warning.
         since: the first operator version to which the list applies.
         until: the last operator version to which the list applies.
-        domain: the domain of the operators.
     """
 
     operators: str

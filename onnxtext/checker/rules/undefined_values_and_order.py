@@ -34,8 +34,6 @@ class NestedUse(NamedTuple):
 
     Attributes:
         holder: the 0-based index, in the outer graph, of the node that contains the nested graph.
-        name: the name of the value.
-        scope: the nested graph.
         places: the node inputs in the nested graph that use the value.
     """
 
@@ -251,13 +249,10 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
 def _cycle(
     scope: Scope, cycle: list[int], needed: list[set[str]], by_holder: dict[int, list[NestedUse]]
 ) -> Finding:
-    """Report a cycle of nodes.
+    """Report a cycle of nodes, in which each node uses an output of the previous node.
 
-    Args:
-        scope: the graph.
-        cycle: the indices of the nodes; each node uses an output of the previous node.
-        needed: for each node of the graph, the names that it and its nested graphs use.
-        by_holder: maps the index of a node to the uses of values in its nested graphs.
+    `needed` has, for each node of the graph, the names that it and its nested graphs use.
+    `by_holder` maps the index of a node to the uses of values in its nested graphs.
     """
     nodes = [scope.nodes[index] for index in cycle]
     names = [

@@ -55,10 +55,8 @@ _CONFLICT = """2  could not run: wrong usage, git failed, or settings that onnxt
 def _epilog(command: str = "", findings: str = "", failure: str = _FAILURE) -> str:
     """Return the epilog of a command's help: its examples, and the meanings of its exit statuses.
 
-    Args:
-        command: the name of the command; "" for `onnxtext git` itself.
-        findings: the meaning of status 1; "" if the command does not use it.
-        failure: status 2 and its meaning.
+    `command` is "" for `onnxtext git` itself. `findings` is the meaning of status 1; "" if the
+    command does not use it. `failure` is status 2 and its meaning.
     """
     examples = examples_of(EXAMPLES, command) if command else EXAMPLES
     lines = ["0  success", *([f"1  {findings}"] if findings else []), failure]

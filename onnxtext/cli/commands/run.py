@@ -250,10 +250,8 @@ def _destinations(
 ) -> dict[str, str]:
     """Map each .npy file to the name of the output to write to it.
 
-    Args:
-        files: the values of `--output`: `[NAME=]FILE`.
-        names: the names of the model's outputs.
-        models: the files of the models.
+    `files` are the values of `--output`: `[NAME=]FILE`. `names` are the names of the model's
+    outputs, `models` the files of the models.
 
     Raises:
         CommandError: the model has no output with a given name; or a file is a model, is "" or

@@ -107,7 +107,6 @@ class GraphViews:
     """Holds the last `Drawing` of a document's graphs, and the chosen version to compare with.
 
     Attributes:
-        document: the document.
         label: the name of the chosen version, followed by the reason if the comparison failed; None
             if no version was chosen, or if the chosen version was not compared yet.
     """

@@ -31,7 +31,6 @@ class CursorTarget:
         kind: the kind of the item.
         name: its name; for a literal, the name of its attribute or initializer; for a type, its
             text.
-        span: its span.
         statement: the statement around the item; None outside of statements.
         key: its key in `Index.symbols`; None for an item without a symbol, such as a literal.
         attribute: the index of the attribute around the item; -1 outside of attributes.

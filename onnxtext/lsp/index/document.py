@@ -45,7 +45,6 @@ class DocumentVersion:
 
     Attributes:
         number: the client's version number.
-        source: the text.
         lines: the lines of the text, which convert offsets to positions.
         cost: the CPU seconds that parsing this version took; before it is parsed, the cost of the
             previous version.
@@ -238,7 +237,6 @@ class Document:
     """A document that is open in the editor.
 
     Attributes:
-        uri: its URI.
         path: its file; None if it is not a local file.
         encoding: the unit of columns, such as `utf-16`.
         version: the current version of its text.

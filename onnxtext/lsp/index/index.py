@@ -44,7 +44,6 @@ class Index:
     """The index of one version of a document.
 
     Attributes:
-        source: the text.
         root: its syntax tree, which may be partial; None if nothing could be parsed.
         schemas: the known operators.
         subject: the checker's data about `root`, such as scopes; None if nothing could be parsed.

@@ -25,7 +25,6 @@ class LineIndex:
     """The lines of one text, for conversions between offsets and positions.
 
     Attributes:
-        text: the text.
         encoding: the unit of columns: `utf-8`, `utf-16` or `utf-32`.
         is_plain: whether each code point of the text is one unit of columns.
     """

@@ -31,7 +31,6 @@ class SectionName:
 
     Attributes:
         at: the offset of the section.
-        name: the name.
         span: the span of the name.
         path: the path from the main graph, or from the function `within`, to the nested graph with
             the value or node. It has (step to a node, step to its attribute) for each nested graph

@@ -65,7 +65,6 @@ class Symbol:
 
     Attributes:
         key: its key in `Index.symbols`.
-        name: its name.
         scope: the graph or function that defines it; without a definition, the outermost graph or
             function around its uses; None if the symbol is a function.
         defined: whether its definition is in the text.

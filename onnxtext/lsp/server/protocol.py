@@ -54,9 +54,6 @@ class PendingRequest:
     """A request that is not answered yet.
 
     Attributes:
-        id: its id.
-        method: its method.
-        params: its parameters.
         uri: the URI of its document; None for a request about no document.
         version: the version of the document when the request arrived; None if it is not open.
         dropped: whether the request was answered with an error before its handler finished.
