@@ -9,7 +9,7 @@ from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.compact_form.list_order import ORDERS
 from onnxtext.ast.records import Decorator, Field, FieldValue, Record
 from onnxtext.printer.layout import STEP, WIDTH, bracket_list, fill_list
-from onnxtext.printer.quoting import quote_string, quote_word
+from onnxtext.printer.quoting import quote_string, quote_word, string_value
 from onnxtext.printer.records import field_text, reserved_columns, value_text
 from onnxtext.printer.statement_layout import Decorators
 
@@ -35,7 +35,12 @@ def _order_argument(field: Field, indent: str) -> str:
     A line holds as many names as fit.
     """
     if field.key is None:
-        return value_text(field.value, indent)
+        value = field.value
+        return (
+            string_value(to_text(value), indent)
+            if type(value) is bytes
+            else value_text(value, indent)
+        )
     if not isinstance(field.key, str) or not isinstance(field.value, tuple):
         return field_text(field, indent)
     head = f"{quote_word(field.key)}: "

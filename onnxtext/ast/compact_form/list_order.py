@@ -180,7 +180,11 @@ def decorator_of(
 
     `names` must contain the names in `order.without`, in the order to print them.
     """
-    fields = [Field(None, to_bytes(i) if isinstance(i, str) else i) for i in order.items]
+    values = [to_bytes(i) if isinstance(i, str) else i for i in order.items]
+    if core() == "native":
+        fields = list(map(core_module("syntax.actions").positional_field, values))
+    else:
+        fields = [Field(None, value) for value in values]
     if order.without:
         left_out = tuple([to_bytes(name) for name in names if name in order.without])
         fields.append(Field("without", left_out))
@@ -197,12 +201,13 @@ def place_order(model: Model) -> None:
     other decorators: the section `order` contains both.
     """
     for decorator in model.graph.decorators:
-        if decorator.name in ORDERS:
-            names: list[FieldValue] = []
-            for field in decorator.arguments:
-                names += field.value if isinstance(field.value, tuple) else [field.value]
-            length = sum([len(name) + 4 for name in names if isinstance(name, bytes)])
-            model.has_order = model.has_order or length > MAX_NAMES_LENGTH
+        length = 0
+        for field in decorator.arguments if decorator.name in ORDERS else ():
+            names = field.value if isinstance(field.value, tuple) else (field.value,)
+            length += sum([len(name) + 4 for name in names if isinstance(name, bytes)])
+            if length > MAX_NAMES_LENGTH:
+                model.has_order = True
+                break
     if model.has_order:
         model.graph.decorators = order_first(model.graph.decorators)
 

@@ -23,8 +23,7 @@ def place_types(nodes: list[Node], infos: list[ValueInfo]) -> list[ValueInfo]:
         if left_in_list is not None:
             return infos[:left_in_list]
     placed, left = types_at_end(nodes, infos)
-    for node, index, info in placed:
-        place_type(node, index, info.type)
+    place_each(placed)
     return infos[:left]
 
 
@@ -96,6 +95,15 @@ def types_at_end(nodes: list[Node], infos: list[ValueInfo]) -> tuple[Placed, int
 def is_plain(info: ValueInfo) -> bool:
     """Whether a `value_info` entry has a type, but no decorators and no metadata."""
     return info.type is not None and not info.decorators and not info.metadata
+
+
+def place_each(placed: Placed) -> None:
+    """Set the types of nodes' outputs."""
+    for node, index, info in placed:
+        if len(node.outputs) == 1:
+            node.output_types = (info.type,)
+        else:
+            place_type(node, index, info.type)
 
 
 def place_type(node: Node, index: int, type: Type | None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from onnxtext.ast.compact_form.list_order import (
     ListOrder,
@@ -25,6 +25,7 @@ from onnxtext.ast.compact_form.output_types import (
     Placed,
     is_plain,
     place_all_types,
+    place_each,
     place_named_types,
     place_type,
     place_types,
@@ -148,8 +149,7 @@ def _convert_usual_order(
             return None
         if _has_node_output(graph, rest[:left]):
             return None
-    for node, index, info in placed:
-        place_type(node, index, info.type)
+    place_each(placed)
     return decorator, rest[:left]
 
 
@@ -182,14 +182,14 @@ def _in_parts(
         if len(set(copied)) < len(copied) or len(starts) - len(copied) > 2:
             continue
         entries = iter(infos)
-        runs = [(part, [next(entries) for _ in run]) for part, run in groupby(parts)]
+        runs = [(part, list(islice(entries, len([*run])))) for part, run in groupby(parts)]
         others = [run for part, run in runs if not part]
         copies = _copy_arguments(graph, runs, lists)
         places = _split_runs(graph.nodes, others)
         if copies is None or places is None:
             continue
         rest = [info for statements, _ in places for info in statements]
-        if parts != found and any(_part_of(lists, info) for info in rest):
+        if parts != found and any(i.name in names and _part_of(lists, i) for i in rest):
             continue
         if any_order and _has_node_output(graph, rest):
             return None
@@ -197,8 +197,7 @@ def _in_parts(
         items: list[Word | str] = []
         words: list[list[Word]] = []
         for statements, placed in places:
-            for node, index, info in placed:
-                place_type(node, index, info.type)
+            place_each(placed)
             words.append([Word("values")] * bool(statements) + [Word("nodes")] * bool(placed))
         at = iter(words)
         for part, _ in runs:
@@ -342,8 +341,7 @@ def _with_second_entries(
     placed, left = types_at_end(graph.nodes, infos[:first])
     if left:
         return None
-    for node, index, info in placed:
-        place_type(node, index, info.type)
+    place_each(placed)
     return ListOrder((Word("nodes"),)), rest
 
 
