@@ -2,18 +2,13 @@
 """Decode `StringStringEntryProto` messages and packed fields of numbers."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
-from onnxtext._core.proto.decode_types cimport copied, text_of
+from onnxtext._core.proto.decode_types cimport copied, shared_text
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field, read_varint
 
 from onnxtext.proto.decode.types_and_tensors import lift_entry
-
-cdef extern from "Python.h":
-    bint PyUnicode_IS_COMPACT_ASCII(object)
-    void* PyUnicode_1BYTE_DATA(object)
-    Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 
 cdef bint is_narrow(int key) noexcept:
@@ -68,17 +63,6 @@ cdef list add_entry(list entries, tuple like, Bytes data, Py_ssize_t start, Py_s
         shared_text(one[0], data, key.value, key.end), shared_text(one[1], data, value.value, end)
     ))
     return entries
-
-
-cdef inline object shared_text(text, Bytes data, Py_ssize_t start, Py_ssize_t end):
-    """Return `text` if it is the ASCII string in a field, otherwise a new string."""
-    if (
-        text is not None and PyUnicode_IS_COMPACT_ASCII(text)
-        and PyUnicode_GET_LENGTH(text) == end - start
-        and memcmp(PyUnicode_1BYTE_DATA(text), data + start, end - start) == 0
-    ):
-        return text
-    return text_of(data, start, end)
 
 
 cdef tuple any_entry_of(Bytes data, view, Py_ssize_t start, Py_ssize_t end):

@@ -4,17 +4,16 @@
 Rare forms are decoded in Python, in order with the others.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint64_t
 
 from onnxtext._core.proto.decode_entries cimport add_entry, any_entry_of, is_entry
-from onnxtext._core.proto.decode_types cimport copied, text_of
+from onnxtext._core.proto.decode_types cimport copied, text_of, texts_of
 from onnxtext._core.proto.decode_values cimport SHORT, SMALL, UNKNOWN, Values, added
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, PyType_GenericAlloc, make_graph, put, record,
+    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, PyType_GenericAlloc, get, make_graph, put,
+    record, value_part,
 )
 from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
 
@@ -29,6 +28,7 @@ from onnxtext.wire.reader import WireField, read_fields
 
 cdef enum:
     LARGEST_CACHED_TAIL = 512  # in bytes; see `Tail`
+    NEAR = 8  # the number of nodes in which `after_output` searches
     DEEPEST = 90  # messages that are nested deeper are read in Python, which checks the limit
 
 cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
@@ -36,13 +36,9 @@ cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 cdef class Decoder:
     def __cinit__(self, dict types):
-        """Create the caches.
-
-        Args:
-            types: value infos by their encoded type.
-        """
+        """Create the caches; `types` has value infos by their encoded type."""
         self.values = Values(types)
-        self.tails = {}
+        self.tails, self.last_outputs = {}, None
 
     cdef object python(self):
         """Return the `Lifter` for rare forms; create it if no caller has set it."""
@@ -104,7 +100,7 @@ cdef class Decoder:
 
     cdef object _graph(self, Bytes data, view, Py_ssize_t offset, Py_ssize_t end, int depth):
         cdef Field field
-        cdef Py_ssize_t before
+        cdef Py_ssize_t before, place = 0  # the next node whose output may have a value info
         cdef int countdown = SIGNAL_INTERVAL
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], docs = []
         cdef list sparse = [], annotations = [], metadata = [], rest = [], values
@@ -127,9 +123,13 @@ cdef class Decoder:
                     sparse.append(decoded)
                 else:
                     sparse += self.rare_lifter().sparse_initializer(view[field.value:offset])
-            elif field.key in (GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT):
+            elif field.key == GRAPH_VALUE_INFO:
+                self.values.likely_name = output_at(nodes, place)
+                decoded = self._value_info(data, view, field.value, offset)
+                infos.append(decoded)
+                place = after_output(nodes, place, value_part(decoded, OF_VALUE.name, "name"))
+            elif field.key == GRAPH_INPUT or field.key == GRAPH_OUTPUT:
                 values = inputs if field.key == GRAPH_INPUT else outputs
-                values = infos if field.key == GRAPH_VALUE_INFO else values
                 values.append(self._value_info(data, view, field.value, offset))
             elif field.key == GRAPH_QUANTIZATION_ANNOTATION:
                 annotations.append(self._annotation(data, view, field.value, offset))
@@ -211,8 +211,8 @@ cdef class Decoder:
         cdef Py_ssize_t offset = start
         cdef object name = None
         cdef Tail tail = None
-        cdef tuple inputs = texts_of(data, &offset, end, NODE_INPUT)
-        cdef tuple outputs = texts_of(data, &offset, end, NODE_OUTPUT)
+        cdef tuple inputs = texts_of(data, &offset, end, NODE_INPUT, self.last_outputs)
+        cdef tuple outputs = texts_of(data, &offset, end, NODE_OUTPUT, None)
         while offset < end and read_field(data, offset, end, &field) and field.key == NODE_NAME:
             name = text_of(data, field.value, field.end)
             offset = field.end
@@ -223,6 +223,7 @@ cdef class Decoder:
             tail = self.tails.get(key)
             if tail is None:
                 tail = self._tail(data, view, offset, end, depth, key)
+        self.last_outputs = outputs
         result = tail.whole
         if tail.is_rare:
             self.values.is_plain = False
@@ -304,23 +305,19 @@ cdef class Decoder:
         return tail
 
 
-cdef tuple texts_of(Bytes data, Py_ssize_t* offset, Py_ssize_t end, int key):
-    """Return the strings of the next fields that have this key; advance `offset` after them."""
-    cdef Field field
-    cdef Py_ssize_t start = offset[0], count = 0, index
-    while offset[0] < end and read_field(data, offset[0], end, &field) and field.key == key:
-        count += 1
-        offset[0] = field.end
-    if not count:
-        return ()
-    result = PyTuple_New(count)
-    for index in range(count):
-        read_field(data, start, end, &field)
-        text = text_of(data, field.value, field.end)
-        Py_INCREF(text)
-        PyTuple_SET_ITEM(result, index, text)
-        start = field.end
-    return result
+cdef object output_at(list nodes, Py_ssize_t place):
+    """Return the name of the first output of the node at an index; None if there is none."""
+    outputs = get(nodes[place], OF_NODE.outputs) if place < len(nodes) else ()
+    return (<tuple>outputs)[0] if outputs else None
+
+
+cdef Py_ssize_t after_output(list nodes, Py_ssize_t place, str name) except -1:
+    """Return the index after the next node, from `place` on, that has this output; else `place`."""
+    cdef Py_ssize_t index
+    for index in range(place, place + NEAR):
+        if name == output_at(nodes, index):
+            return index + 1
+    return place
 
 
 cdef bint share_names(list left, list right) except -1:

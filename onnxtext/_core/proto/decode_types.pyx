@@ -5,7 +5,10 @@ Functions of types return None for rare forms, which are decoded in Python.
 """
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t
+from libc.string cimport memcmp
 
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
@@ -40,6 +43,9 @@ cdef dict LAYOUTS = {
 cdef dict NAMES = {number: element.name for number, element in ELEMENT_NUMBERS.items()}
 
 cdef extern from "Python.h":
+    bint PyUnicode_IS_COMPACT_ASCII(object)
+    void* PyUnicode_1BYTE_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
 
 
@@ -47,6 +53,40 @@ cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
     if start == end:
         return ""
     return PyUnicode_DecodeUTF8(<const char*>data + start, end - start, b"surrogateescape")
+
+
+cdef object shared_text(text, Bytes data, Py_ssize_t start, Py_ssize_t end):
+    """Return `text`, a string or None, if it is the ASCII string in a field; else a new string."""
+    if (
+        text is not None and PyUnicode_IS_COMPACT_ASCII(<str?>text)
+        and PyUnicode_GET_LENGTH(text) == end - start
+        and memcmp(PyUnicode_1BYTE_DATA(text), data + start, end - start) == 0
+    ):
+        return text
+    return text_of(data, start, end)
+
+
+cdef tuple texts_of(Bytes data, Py_ssize_t* offset, Py_ssize_t end, int key, tuple likely):
+    """Return the strings of the next fields that have this key; advance `offset` after them.
+
+    A string that is equal to the first one of `likely` is shared.
+    """
+    cdef Field field
+    cdef Py_ssize_t start = offset[0], count = 0, index
+    likely_text = likely[0] if likely else None
+    while offset[0] < end and read_field(data, offset[0], end, &field) and field.key == key:
+        count += 1
+        offset[0] = field.end
+    if not count:
+        return ()
+    result = PyTuple_New(count)
+    for index in range(count):
+        read_field(data, start, end, &field)
+        text = shared_text(likely_text, data, field.value, field.end)
+        Py_INCREF(text)
+        PyTuple_SET_ITEM(result, index, text)
+        start = field.end
+    return result
 
 
 cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end):

@@ -24,6 +24,7 @@ cdef class Values:
     cdef object sparse_name  # the name of the last sparse initializer
     cdef object tensor_type
     cdef tuple decorators
+    cdef object likely_name  # the name that the next value info probably has, or None
     cdef tuple last_entries  # of the last item with metadata or external data, for `add_entry`
 
     cdef tuple finished(self, list entries)

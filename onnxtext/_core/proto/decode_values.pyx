@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, text_decorator
 from onnxtext._core.proto.decode_entries cimport add_entry, is_entry, is_narrow, typed_entries
-from onnxtext._core.proto.decode_types cimport Head, copied, text_of, type_of
+from onnxtext._core.proto.decode_types cimport Head, copied, shared_text, text_of, type_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.tensor.packing cimport is_packed
 from onnxtext._core.ast.slots cimport (
@@ -54,7 +54,7 @@ cdef class Values:
         cdef list docs = None, entries = None
         if not read_field(data, start, end, &field) or field.key != VALUE_INFO_NAME:
             return None
-        name = text_of(data, field.value, field.end)
+        name = shared_text(self.likely_name, data, field.value, field.end)
         offset = field.end
         if offset == end:
             return plain_value_info(name, None, None, ())
