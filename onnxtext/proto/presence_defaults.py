@@ -160,6 +160,9 @@ def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> b
     for value_info in chain.from_iterable([graph.values for graph in graphs]):
         if isinstance(value_info.data, SparseTensor):
             tensors.append(value_info.data.indices)
+    if core() == "native":
+        settled: bool = core_module("ast.visit").settle_names(tensors, unset_decorator("name"))
+        return settled
     names = [tensor.name for tensor in tensors]
     if names.count("") <= names.count(None):
         return False

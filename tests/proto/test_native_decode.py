@@ -7,6 +7,7 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from onnxtext.ast import (
     AttributeType,
     Float32,
     Floats,
+    Graph,
     Node,
     RawData,
     Reference,
@@ -31,6 +33,7 @@ from onnxtext.ast.compact_form import output_types
 from onnxtext.ast.types import TensorType
 from onnxtext.binary_to_text import lift_placed
 from onnxtext.checker.inference.kind_facts import MAX_COMPARED_INTEGERS, ValueFact, kind_key
+from onnxtext.proto import presence_defaults
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode import messages as lifter
 from onnxtext.proto.decode.lift import LiftError
@@ -323,3 +326,19 @@ def test_the_key_of_a_node_needs_all_types() -> None:
     for make in (kind_key, core_module("ast.visit").kind_key):
         with pytest.raises(KeyError):
             make(Node("A", inputs=("x",)), None, {}, (), {}, MAX_COMPARED_INTEGERS)
+
+
+@pytest.mark.parametrize("names", [*product(("", None, "a"), repeat=3)])
+def test_names_of_tensors_are_settled_the_same(
+    names: Sequence[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settled() -> tuple[bool, Graph]:
+        tensors = [Tensor(TensorType("float", (0,)), RawData(b""), name) for name in names]
+        values = [Attribute("value", AttributeType.TENSOR, tensor) for tensor in tensors]
+        nodes = [Node("Constant", (), ("y",), (value,)) for value in values]
+        graph = Graph("g", nodes=nodes)
+        return presence_defaults._settle_tensor_names([graph], nodes), graph
+
+    native = settled()
+    monkeypatch.setattr(presence_defaults, "core", lambda: "python")
+    assert native == settled()

@@ -2,7 +2,8 @@
 """Walk over nodes: compiled parts of `onnxtext.ast` and `checker.inference.kind_facts`."""
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_TENSOR, OF_TENSOR_TYPE, OF_VALUE,
-    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, data_of, get, graph_part, value_part,
+    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, data_of, get, graph_part, part_of,
+    replace, value_part,
 )
 
 from onnxtext.ast.model import Function, Graph
@@ -133,6 +134,29 @@ def tensors_in(lists):
                     found[<size_t><void*>item.values] = item.values
                     found[<size_t><void*>item.indices] = item.indices
     return list(found.values())
+
+
+def settle_names(tensors, unset):
+    """Make `""` the default name of tensors if more of them store `""` than store no name.
+
+    Returns:
+        Whether `""` became the default. Then a tensor without a name has the decorator `unset`.
+    """
+    cdef Py_ssize_t excess = 0
+    for tensor in tensors:
+        name = part_of(tensor, TENSOR, OF_TENSOR.name)
+        excess += -1 if name is None else not name
+    if excess <= 0:
+        return False
+    for tensor in tensors:
+        name = get(tensor, OF_TENSOR.name)
+        if name is None:
+            replace(
+                tensor, OF_TENSOR.decorators, (*get(tensor, OF_TENSOR.decorators), unset)
+            )
+        elif not name:
+            replace(tensor, OF_TENSOR.name, None)
+    return True
 
 
 def nested_graphs(nodes):
