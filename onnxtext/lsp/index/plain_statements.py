@@ -96,12 +96,12 @@ def _node(chunk: str, match: re.Match[str]) -> SpanMap:
         parts["label"] = SpanMap(Span(0, label[1] + 1), "label", {"name": _name(chunk, label)})
     output_maps = []
     for output in OUTPUT.finditer(chunk, *outputs):
-        output_parts = {"name": _name(chunk, output.span(2))}
-        rule = "untyped_output"
+        output_map = _name(chunk, output.span(2))
         if output.start(1) >= 0:
-            output_parts = {"type": SpanMap(Span(*output.span(1)), "coarse_type"), **output_parts}
-            rule = "typed_output"
-        output_maps.append(SpanMap(Span(*output.span()), rule, output_parts))
+            type = SpanMap(Span(*output.span(1)), "coarse_type")
+            output_parts = {"type": type, "name": output_map}
+            output_map = SpanMap(Span(*output.span()), "typed_output", output_parts)
+        output_maps.append(output_map)
     parts["outputs"] = _list(outputs, output_maps)
     parts["operator"] = _list(operator, _find_spans(chunk, WORDS, operator))
     if attributes[0] >= 0:

@@ -2,7 +2,9 @@
 """The actions of the grammar rules, which build the syntax tree.
 
 An action has the name of its rule or alias in the grammar. Its arguments are the values of the
-rule's symbols. An action has no side effects, except that it may change its arguments.
+rule's symbols. Without an action, the value of a rule is that of its only named symbol.
+
+An action has no side effects, except that it may change its arguments.
 Therefore the native core may delay the call of an action, or call it once for several equal texts.
 """
 

@@ -112,6 +112,4 @@ def graph_value(
     return result
 
 
-ACTIONS.update(
-    number=Number, reference=Reference, decorated_element=decorated, type_value=lambda type: type
-)
+ACTIONS.update(number=Number, reference=Reference, decorated_element=decorated)

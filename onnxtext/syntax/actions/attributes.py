@@ -388,7 +388,6 @@ ACTIONS.update(
     repeated_attribute=repeated_attribute,
     repeated_items=lambda items, _: items,
     dataless_attribute=attribute,
-    bare_parameter=lambda name: name,
     attribute_type=attribute_type,
     number_list=NumberList,
 )

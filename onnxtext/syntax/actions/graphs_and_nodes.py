@@ -9,7 +9,7 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
-from onnxtext.syntax.actions.registry import ACTIONS, action, located
+from onnxtext.syntax.actions.registry import action, located
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.actions.tensors import resolve
 from onnxtext.syntax.actions.unparsed_literals import Pending
@@ -188,6 +188,3 @@ def typed_output(type: Type, name: str) -> tuple[str, Type]:
 def operator_dot(name: str) -> list[str]:
     """Return `["", "Add"]` for the operator `.Add`, whose domain is stored as an empty string."""
     return ["", name]
-
-
-ACTIONS["untyped_output"] = lambda name: name

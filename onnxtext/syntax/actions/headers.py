@@ -206,10 +206,8 @@ def bare_opset_item(version: str) -> OpsetImport:
 ACTIONS.update(
     header=header,
     header_entry=header_entry,
-    header_string=lambda value: value,
     header_int=int64,
     header_numbers=header_numbers,
-    header_list=lambda items: items,
     opset_item=opset_item,
     metadata_item=lambda key, value: (key, value),
     bare_opset_item=bare_opset_item,

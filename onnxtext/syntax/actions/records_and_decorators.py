@@ -60,7 +60,6 @@ def positional_field(value: Any) -> Field:
 ACTIONS.update(
     field=Field,
     number_key=field_number,  # the key in `{7: 1}`, or an argument in `order(node, 7)`
-    number_value=lambda number: number,
     empty_value=lambda: (),
     list_value=tuple,
     empty_record=Record,
