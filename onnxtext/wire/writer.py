@@ -62,6 +62,13 @@ def delimited(key: bytes, data: bytes) -> bytes:
     return key + (_SMALL[size] if size < 128 else varint(size)) + data
 
 
+def text_field(key: bytes, text: str) -> bytes:
+    """Encode a `string` field, in one call, because most fields are strings."""
+    data = text.encode("utf-8", "surrogateescape")
+    size = len(data)
+    return key + (_SMALL[size] if size < 128 else varint(size)) + data
+
+
 def delimited_pieces(key: bytes, pieces: Sequence[Piece]) -> list[Piece]:
     """Encode a length-delimited field whose data is in pieces; return the pieces of the field."""
     return [key, varint(sum(map(len, pieces))), *pieces]

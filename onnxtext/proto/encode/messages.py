@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from onnxtext import ast
-from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.compact_form import list_order
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields
 from onnxtext.proto.encode.values_blobs_and_attributes import ValueLowering
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, text_field
 
 
 class Lowering(ValueLowering):
@@ -36,11 +35,11 @@ class Lowering(ValueLowering):
             (b"\x22", model.domain),
         ):
             if text is not None:
-                head.append(delimited(key, to_bytes(text)))
+                head.append(text_field(key, text))
         if model.model_version is not None:
             head.append(b"\x28" + signed_varint(model.model_version))
         if model.doc_string is not None:
-            head.append(delimited(b"\x32", to_bytes(model.doc_string)))
+            head.append(text_field(b"\x32", model.doc_string))
         tail: list[Piece] = [delimited(b"\x42", self.opset(item)) for item in model.opset_imports]
         tail += [delimited(b"\x72", entry(key, value)) for key, value in model.metadata]
         tail += [delimited(b"\xa2\x01", self.training(item)) for item in model.training]
@@ -54,7 +53,7 @@ class Lowering(ValueLowering):
 
     def opset(self, item: ast.OpsetImport) -> bytes:
         """Return an `OperatorSetIdProto`."""
-        domain = b"" if item.domain is None else delimited(b"\x0a", to_bytes(item.domain))
+        domain = b"" if item.domain is None else text_field(b"\x0a", item.domain)
         version = b"\x10" + signed_varint(item.version)
         return self.finish("OperatorSetIdProto", domain + version, (), -1)
 
@@ -77,11 +76,11 @@ class Lowering(ValueLowering):
             rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)
         except RecordError as error:
             raise LowerError.of_record(error, offset, "configuration") from None
-        return delimited(b"\x0a", to_bytes(configuration.name)) + rest
+        return text_field(b"\x0a", configuration.name) + rest
 
     def annotation(self, annotation: ast.Annotation) -> bytes:
         """Return a `TensorAnnotation`."""
-        name = delimited(b"\x0a", to_bytes(annotation.tensor_name))
+        name = text_field(b"\x0a", annotation.tensor_name)
         return name + b"".join(metadata_fields(b"\x12", annotation.entries))
 
     def graph(self, graph: ast.Graph) -> list[Piece]:
@@ -91,7 +90,7 @@ class Lowering(ValueLowering):
             return [known[0]]
         self.enter_graph()
         pieces: list[Piece] = [delimited(b"\x0a", self.node(node)) for node in graph.nodes]
-        pieces.append(delimited(b"\x12", to_bytes(graph.name)))
+        pieces.append(text_field(b"\x12", graph.name))
         data = self.initializers(graph)
         for value, is_input in data:
             if not isinstance(value.data, ast.SparseTensor):
@@ -169,17 +168,17 @@ class Lowering(ValueLowering):
         known = self._fields.get(id(function))
         if known is not None:
             return bytes(known[0])
-        parts = [delimited(b"\x0a", to_bytes(function.name))]
-        parts += [delimited(b"\x22", to_bytes(value.name)) for value in function.inputs]
-        parts += [delimited(b"\x2a", to_bytes(value.name)) for value in function.outputs]
+        parts = [text_field(b"\x0a", function.name)]
+        parts += [text_field(b"\x22", value.name) for value in function.inputs]
+        parts += [text_field(b"\x2a", value.name) for value in function.outputs]
         names = [item for item in function.attributes if isinstance(item, str)]
-        parts += [delimited(b"\x32", to_bytes(name)) for name in names]
+        parts += [text_field(b"\x32", name) for name in names]
         parts += [delimited(b"\x3a", self.node(node)) for node in function.nodes]
         if function.doc_string is not None:
-            parts.append(delimited(b"\x42", to_bytes(function.doc_string)))
+            parts.append(text_field(b"\x42", function.doc_string))
         parts += [delimited(b"\x4a", self.opset(item)) for item in function.opset_imports]
         if function.domain is not None:
-            parts.append(delimited(b"\x52", to_bytes(function.domain)))
+            parts.append(text_field(b"\x52", function.domain))
         for item in function.attributes:
             if isinstance(item, ast.Attribute):
                 try:
@@ -191,7 +190,7 @@ class Lowering(ValueLowering):
         infos += self.typed_outputs(function, dict(function.value_metadata))
         parts += [delimited(b"\x62", info) for info in infos]
         if function.overload is not None:
-            parts.append(delimited(b"\x6a", to_bytes(function.overload)))
+            parts.append(text_field(b"\x6a", function.overload))
         parts += metadata_fields(b"\x72", function.metadata)
         return self.finish("FunctionProto", b"".join(parts), function.decorators, function.at)
 
@@ -199,11 +198,11 @@ class Lowering(ValueLowering):
 
     def node(self, node: ast.Node) -> bytes:
         """Return a `NodeProto`."""
-        parts: list[Piece] = [delimited(b"\x0a", to_bytes(text)) for text in node.inputs]
-        parts += [delimited(b"\x12", to_bytes(text)) for text in node.outputs]
+        parts: list[Piece] = [text_field(b"\x0a", text) for text in node.inputs]
+        parts += [text_field(b"\x12", text) for text in node.outputs]
         name = self.defaults.node_name if node.name is None else node.name
         if name is not None:
-            parts.append(delimited(b"\x1a", to_bytes(name)))
+            parts.append(text_field(b"\x1a", name))
         try:
             parts += self.tail(node)
         except LowerError as error:  # report the node's offset: attributes have none
@@ -217,17 +216,17 @@ class Lowering(ValueLowering):
     def tail(self, node: ast.Node) -> list[Piece]:
         """Return the encoded fields of a node from `op_type` to `overload`."""
         defaults = self.defaults
-        parts: list[Piece] = [delimited(b"\x22", to_bytes(node.op_type))]
+        parts: list[Piece] = [text_field(b"\x22", node.op_type)]
         parts += map(self.attribute_field, node.attributes)
         parts.append(defaults.node_doc)
         if node.domain is None:
             parts.append(defaults.node_domain)
         else:
-            parts.append(delimited(b"\x3a", to_bytes(node.domain)))
+            parts.append(text_field(b"\x3a", node.domain))
         if node.overload is None:
             parts.append(defaults.node_overload)
         else:
-            parts.append(delimited(b"\x42", to_bytes(node.overload)))
+            parts.append(text_field(b"\x42", node.overload))
         return parts
 
 

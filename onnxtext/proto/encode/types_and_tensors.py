@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from onnxtext import ast
-from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.proto.encode.decorators import apply_decorators
 from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.varints import pack_entries
-from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, varint
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, text_field
 
 TENSOR_FIELDS = {
     "float_data": (b"\x22", None),
@@ -47,14 +46,14 @@ def lower_type(type: ast.Type) -> bytes:
         case ast.OptionalType():
             data = delimited(b"\x4a", delimited(b"\x0a", lower_type(type.element)))
         case ast.MapType():
-            key = b"\x08" + varint(element_number(type.key))
+            key = b"\x08" + signed_varint(element_number(type.key))
             data = delimited(b"\x2a", key + delimited(b"\x12", lower_type(type.value)))
         case ast.OpaqueType():
             inside = b""
             if type.domain is not None:
-                inside += delimited(b"\x0a", to_bytes(type.domain))
+                inside += text_field(b"\x0a", type.domain)
             if type.name is not None:
-                inside += delimited(b"\x12", to_bytes(type.name))
+                inside += text_field(b"\x12", type.name)
             data = delimited(b"\x3a", inside)
     return apply_decorators("TypeProto", data, type.decorators) if type.decorators else data
 
@@ -65,7 +64,7 @@ def element_number(name: str) -> int:
 
 
 def _tensor_type(element: str, shape: tuple[ast.Dim, ...] | None) -> bytes:
-    data = b"\x08" + varint(element_number(element))
+    data = b"\x08" + signed_varint(element_number(element))
     if shape is not None:
         dims = b"".join([delimited(b"\x0a", _dim(dim)) for dim in shape])
         data += delimited(b"\x12", dims)
@@ -82,7 +81,7 @@ def _dim(dim: ast.Dim) -> bytes:
     elif dim is None:
         data = b""
     else:
-        data = delimited(b"\x12", to_bytes(dim))
+        data = text_field(b"\x12", dim)
     return apply_decorators("TensorShapeProto.Dimension", data, decorators) if decorators else data
 
 
@@ -93,13 +92,13 @@ def tensor_head(type: ast.TensorType) -> bytes:
     """Return the encoded dims and element type of a `TensorProto`."""
     dims = type.shape or ()
     head = b"".join([b"\x08" + signed_varint(dim) for dim in dims])  # type: ignore[arg-type]
-    return head + b"\x10" + varint(element_number(type.element))
+    return head + b"\x10" + signed_varint(element_number(type.element))
 
 
 def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -> list[Piece]:
     """Return a `TensorProto` in pieces, so that weights are not copied."""
     head = tensor_head(type)
-    name_bytes = b"" if name is None else delimited(b"\x42", to_bytes(name))
+    name_bytes = b"" if name is None else text_field(b"\x42", name)
     match data:
         case ast.Blob() | ast.DataFile():
             raise AssertionError("blobs and data files must be resolved before tensors are encoded")
@@ -125,7 +124,7 @@ def lower_tensor(type: ast.TensorType, name: str | None, data: ast.TensorData) -
 
 def entry(key: str, value: str) -> bytes:
     """Return a `StringStringEntryProto`."""
-    return delimited(b"\x0a", to_bytes(key)) + delimited(b"\x12", to_bytes(value))
+    return text_field(b"\x0a", key) + text_field(b"\x12", value)
 
 
 def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[bytes]:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from onnxtext import ast
-from onnxtext.ast.byte_strings import to_bytes
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import data_of_blob, list_of_blob, split_repetition
 from onnxtext.ast.types import type_depth
@@ -23,7 +22,7 @@ from onnxtext.tensor.blobs import BlobError, Blobs, BlobSource
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
 from onnxtext.tensor.strings import fields_of_strings
-from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, varint
+from onnxtext.wire.writer import Piece, delimited, delimited_pieces, signed_varint, text_field
 
 _A = ast.AttributeType
 _SPARSE = (_A.SPARSE_TENSOR, _A.SPARSE_TENSORS)
@@ -103,7 +102,7 @@ class ValueLowering(RepetitionLowering, ABC):
 
     def value_info(self, value: ast.ValueInfo) -> bytes:
         """Return a `ValueInfoProto`."""
-        data = delimited(b"\x0a", to_bytes(value.name))
+        data = text_field(b"\x0a", value.name)
         decorators: Sequence[ast.Decorator] = ()
         type_decorators: Sequence[ast.Decorator] = ()
         if value.decorators:
@@ -264,15 +263,15 @@ class ValueLowering(RepetitionLowering, ABC):
 
     def attribute(self, attribute: ast.Attribute) -> bytes:
         """Return an `AttributeProto`."""
-        name = delimited(b"\x0a", to_bytes(attribute.name))
+        name = text_field(b"\x0a", attribute.name)
         value = attribute.value
-        kind = b"" if attribute.type is None else b"\xa0\x01" + varint(attribute.type)
+        kind = b"" if attribute.type is None else b"\xa0\x01" + signed_varint(attribute.type)
         if isinstance(value, ast.Record):
             data = self._record_attribute(name, value)
         elif value is None:
             data = name + kind
         elif isinstance(value, ast.Reference):
-            data = name + kind + delimited(b"\xaa\x01", to_bytes(value.name))
+            data = name + kind + text_field(b"\xaa\x01", value.name)
         elif attribute.type in _SPARSE:
             data = name + kind + self.attribute_value(attribute)
         else:

@@ -31,6 +31,7 @@ _OTHER_TYPES = {
 }
 """Maps words that are not attribute types to the attribute type that is probably meant."""
 _A = ast.AttributeType
+_INT, _FLOAT = _A.INT, _A.FLOAT  # Python 3.11 takes 0.1 µs to look up a member
 LIST_OF = {
     _A.FLOAT: _A.FLOATS,
     _A.INT: _A.INTS,
@@ -56,7 +57,7 @@ CLASSES: dict[type, ast.AttributeType] = {
 }
 """Maps the classes of attribute values other than numbers to their attribute types."""
 _NO_REFERENCES = "a list cannot hold references to attribute parameters"
-_FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
+_ANY_FLOAT = re.compile(f"-?{FLOAT_PATTERN}")
 _FLOAT_LIKE_GRAPH = re.compile(r"(?:inf|infinity|nan)_", re.IGNORECASE)
 
 
@@ -228,7 +229,7 @@ def _single(
         text = value.decode(errors="replace") if isinstance(value, bytes) else ""
         if text.startswith("@"):
             help = f"write a reference without quotes: `{text}`"
-        elif declared in (_A.INT, _A.FLOAT) and _FLOAT.fullmatch(text):
+        elif declared in (_A.INT, _A.FLOAT) and _ANY_FLOAT.fullmatch(text):
             help = f"write the number without quotes: `{text}`"
         _mismatch(declared, kind, help=help)
     return kind, value
@@ -257,21 +258,21 @@ def _number(
     declared: ast.AttributeType | None, text: str
 ) -> tuple[ast.AttributeType, int | ast.Float32]:
     kind = _number_type(text)
-    if kind is _A.INT and declared in (None, kind):
+    if kind is _INT and declared in (None, kind):
         return kind, integers.int64(text)
-    if declared not in (None, _A.FLOAT):
-        if declared is _A.INT and other_spelling(text) is not None:
+    if declared not in (None, _FLOAT):
+        if declared is _INT and other_spelling(text) is not None:
             raise from_literal(not_an_int(text), text)
         _mismatch(declared, kind, text)
     try:
-        return _A.FLOAT, ast.Float32(float32_bits(text))
+        return _FLOAT, ast.Float32(float32_bits(text))
     except LiteralError as error:
         is_hex = declared is None and other_spelling(text) is not None
         raise from_literal(not_an_int(text) if is_hex else error, text) from None
 
 
 def _number_type(text: str) -> ast.AttributeType:
-    return _A.INT if text.lstrip("-").isdigit() else _A.FLOAT
+    return _INT if text.lstrip("-").isdigit() else _FLOAT
 
 
 def _list(
