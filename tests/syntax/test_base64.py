@@ -60,6 +60,10 @@ def _resource(data: str) -> str:
         ("AAAA\nAA\xa0AA\nAAAA", "syntax-error", "\xa0"),
         ("AAAA\n<<<<<<< HEAD\nAAAB\n=======\nAAAC\n>>>>>>> b", "merge-conflict", "<<<<<<< HEAD"),
         ("AAAA\n=======\nAAAC\n>>>>>>> b", "merge-conflict", "======="),
+        ("AAAA\nAA==\n- AAAA", "syntax-error", "-"),
+        ("AAAA\nAA==\nAAAA", "syntax-error", "="),
+        ("AAAA\nAAA\nAAAA\nAA==", "syntax-error", "AAA"),
+        ("  AAAAAAAA\n  AAABAAAA // note \n  AAACAAAA", "syntax-error", "AAABAAAA // note"),
     ],
 )
 def test_wrong_characters_of_a_resource_are_marked(data: str, code: str, marked: str) -> None:
@@ -69,7 +73,8 @@ def test_wrong_characters_of_a_resource_are_marked(data: str, code: str, marked:
     (error,) = caught.value.diagnostics
     span = error.labels[0].span
     assert (error.code, text[span.start : span.end]) == (code, marked)
-    assert span.start == text.index(marked, text.index('"""'))
+    start = text.index("\nAAA\n") + 1 if marked == "AAA" else text.index(marked, text.index('"""'))
+    assert span.start == start
 
 
 def test_much_padding_is_rejected_in_linear_time() -> None:

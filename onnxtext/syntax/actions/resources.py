@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import binascii
 import re
+from collections import Counter
 from dataclasses import field
+from itertools import islice
 
 from onnxtext.ast.model import WeightPlace
 from onnxtext.quick_dataclass import dataclass
@@ -53,23 +55,48 @@ def resource(digest: str, encoding: str, text: str, token: str | None = None) ->
         return digest, decode_base64(text)
     except ValueError as damage:
         message = f"the resource {digest} is damaged: {str(damage)[:1].lower()}{str(damage)[1:]}"
-        wrong = _wrong_character(text)
+        wrong, length = _wrong_character(text), 1
+        if wrong is None and token is not None:
+            wrong, length = _odd_line(text)
         if wrong is None or token is None:
             raise SemanticError(message, token=encoding) from None
         line = text.rfind("\n", 0, wrong) + 1
         if text.startswith(CONFLICT_MARKERS, line):
             raise conflict_error(token, line + 3) from None
-        raise SemanticError(message, token=token, offset=wrong + 3, length=1) from None
+        raise SemanticError(message, token=token, offset=wrong + 3, length=length) from None
 
 
 _BLANKS = " \n\r\t"
-_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/ \n\r\t]")
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/= \n\r\t]|={3,}|=(?!=?[ \t\r]*\n)")
+_LINE = re.compile(r"\S.*")
+_MOST_LINES = 100_000
+"""Maximum number of lines in which to search for a line of another length."""
 
 
 def _wrong_character(text: str) -> int | None:
-    """Return the offset of the first character that is not base64; None if there is none."""
-    wrong = _NOT_BASE64.search(text.rstrip(f"={_BLANKS}"))
-    return None if wrong is None else wrong.start()
+    """Return the offset of the first character that is not base64; None if there is none.
+
+    A `=` at the end of a line is the first only if all other characters are base64.
+    """
+    content = text.rstrip(f"={_BLANKS}")
+    wrong = _NOT_BASE64.search(content)
+    offset = content.find("=") if wrong is None else wrong.start()
+    return offset if offset >= 0 else None
+
+
+def _odd_line(text: str) -> tuple[int | None, int]:
+    """Return the offset and length of the first line that is not as long as most; else (None, 1).
+
+    The last line may be shorter. Blanks around a line do not count.
+    """
+    spans = [match.span() for match in islice(_LINE.finditer(text), _MOST_LINES)]
+    lengths = [len(text[start:end].rstrip()) for start, end in spans]
+    if len(lengths) > 2:
+        ((usual, _),) = Counter(lengths[:-1]).most_common(1)
+        for (start, _), length in zip(spans[:-1], lengths, strict=False):
+            if length != usual:
+                return start, length
+    return None, 1
 
 
 def decode_base64(text: str) -> bytes:
