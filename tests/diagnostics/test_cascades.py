@@ -651,4 +651,4 @@ def test_a_line_that_begins_with_a_mark_is_not_the_next_statement(mark: str) -> 
 def test_a_comma_after_the_outputs_of_a_graph_begins_the_next_statement() -> None:
     text = f"{H}g (x)\n    => (y, z)\n, z = Split <num_outputs = 2> (\n    x\n)\n}}\n"
     found = parse_partial(Source(text), "model")[1][0]
-    assert (line_of(text, found), found.code) == (3, "incomplete-statement")
+    assert (line_of(text, found), found.code) == (3, "missing-bracket")

@@ -77,6 +77,14 @@ MENDED = {
         "g (x seq(float)) => (y) {\n  y = Foo (x)\n}\n", (1, 4),
         "the type of a value belongs before its name", "g (seq(float) x) => (y) {",
     ),
+    "a comment with `;` after a comma": (
+        f"{H}g (\n  float x, ; one input\n) => (float y) {{\n  y = Relu (x)\n}}\n", (3, 12),
+        "a comment must start with `#`", "  float x, # one input",
+    ),
+    "a graph without `{` on a head of several lines": (
+        f"{H}g (float x,\n   float z)\n    => (y)\n\n    y = Add (x, z)\n}}\n", (5, 1),
+        "expected `{` or `<`, found `y`", "    => (y)",
+    ),
     "a string in backticks": (
         header('opset_import: ["": 21, `my`: 1],'), (2, 26),
         "a string must be in double quotes", '  opset_import: ["": 21, "my": 1],',
@@ -753,3 +761,28 @@ def test_a_fix_indents_with_the_tabs_of_a_text(text: str) -> None:
     assert with_blanks is not None
     assert with_tabs is not None
     assert with_tabs.apply(tabs(text)) == tabs(with_blanks.apply(text))
+
+
+def test_a_brace_is_missing_in_the_first_blank_line_before_a_comment() -> None:
+    text = "g (x) => (y) {\n  y = Relu (x)\n\n\n# d\n<opset_import: [21]>\nf () => () {}\n"
+    (error,) = syntax_errors(text)
+    assert (error.code, error.position) == ("unclosed-bracket", (3, 1))
+
+
+def test_a_nested_graph_on_several_lines_without_a_name_is_one_error() -> None:
+    nodes = "  y = If (x) <\n    then_branch = {\n      z = Op ()\n    },\n  >"
+    (error,) = syntax_errors(node(nodes))
+    assert (error.code, error.position) == ("graph-without-inputs", (4, 19))
+
+
+@pytest.mark.parametrize("word", ["int", "byte"])
+def test_a_type_that_differs_between_languages_has_no_safe_fix(word: str) -> None:
+    (error,) = syntax_errors(value(f"{word}[2] w = [1, 2]"))
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+
+
+def test_words_after_a_semicolon_are_no_name() -> None:
+    (error,) = syntax_errors(f"{H}g (\n  float x; note\n) => (float y) {{\n  y = Relu (x)\n}}\n")
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"

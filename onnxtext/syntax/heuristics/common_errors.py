@@ -55,7 +55,8 @@ COMMON_ERRORS = (
     section_errors.metadata_colon, section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
     label_errors.unquoted_label,
-    value_errors.called_data, misplaced_lines.misplaced_line,
+    value_errors.called_data, misplaced_constructs.graph_value_without_head,
+    misplaced_lines.misplaced_line,
     # Keys
     header_value_errors.point_in_integer, header_value_errors.unquoted_header_value,
     string_errors.string_without_quotes, string_errors.doubled_quotes,
@@ -111,9 +112,8 @@ COMMON_ERRORS = (
     foreign_nodes.mlir_node, other_languages.other_comments,
     string_errors.lone_string, other_languages.foreign_words, graph_errors.marks_in_name,
     misplaced_constructs.misplaced_types, misplaced_constructs.graph_without_head,
-    misplaced_constructs.graph_value_without_head, misplaced_constructs.graph_among_nodes,
-    misplaced_constructs.type_after_node, misplaced_constructs.label_without_brackets,
-    misplaced_constructs.prose,
+    misplaced_constructs.graph_among_nodes, misplaced_constructs.type_after_node,
+    misplaced_constructs.label_without_brackets, misplaced_constructs.prose,
     # Tokens
     token_errors.conflict, attribute_errors.empty_attributes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,

@@ -99,10 +99,11 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     if context.after_attributes or (cut_short and among_outputs) or extra:
         unlikely |= {"COMMA"}
     names = [name for name in names if name not in unlikely]
+    likely = {*_CLOSERS, "COMMA", *(["LBRACE"] if context.last == ")" else [])}
     for name in names:
         if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
             continue  # the brackets would be empty
-        if name in _MARKS and (name in _CLOSERS or name == "COMMA" or not cut_short):
+        if name in _MARKS and (not cut_short or name in likely):
             cost = 0.5 if name in _MISSING else 0.8
             if name in _CLOSERS and context.token in CLOSING and _is_doubled(context):
                 cost = 1.5

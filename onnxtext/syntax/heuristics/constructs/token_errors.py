@@ -246,10 +246,7 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
         meant = ALIASES.get(token)
         if meant is not None:
             code, message = "unknown-type", f"`{token}` is not a type"
-            # In `axis = int …`, `int` may be the attribute's type.
-            before = context.text[max(0, token.at - 10) : token.at].rstrip()
-            safe = token != "int" or not before.endswith("=")
-            safe = safe and token != "byte"  # `int8` in Java and numpy
+            safe = token not in {"int", "byte"}  # `int32` in C and Java, `int8` in Java and numpy
             # In `half Div = (x, y)`, `half` may be the output.
             if "node" in context.rules and _WITHOUT_OPERATOR.match(context.text, token.end):
                 safe = False

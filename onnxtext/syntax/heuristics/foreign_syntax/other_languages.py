@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.certainty import is_certain_comma
+from onnxtext.syntax.heuristics.certainty import is_certain_comma, occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.graph_errors import MAX_HEADER_LENGTH
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     ELEMENT_ATTRIBUTES,
@@ -329,7 +329,11 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(span, ""),)
         yield Diagnosis("semicolon", message, span, edits, title, safe=True, min_tokens=0)
     if context.token == ";":
-        span = context.token.span
+        span, comment = context.token.span, _is_comment(context)
+        if comment and context.text.endswith(",", 0, context.previous_end):
+            message, whole = "a comment must start with `#`", Span(span.start, context.line_end)
+            words = context.text[span.end : whole.end].strip()
+            yield rewritten("slash-comment", message, whole, f"# {words}", min_tokens=0)
         among_outputs = "node" in context.rules and "=" not in context.done
         separates = _separates(context)
         if context.done[-1:] == [","]:
@@ -339,7 +343,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         if separates and "COMMA" in expected:
             message = "expected `,`, found `;`"
             is_key = "COLON" in expected and context.ahead[:1] in (["["], ["{"])
-            safe = not (among_outputs or is_key)
+            safe = not (among_outputs or is_key or comment)
             yield rewritten("semicolon", message, span, ",", safe=safe, min_tokens=3)
         for kind, mark in (("COLON", ":"), ("EQUAL", "=")):
             if expected == {kind} or (kind in expected and in_attributes(context)):
@@ -348,10 +352,19 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
                 yield rewritten("semicolon", message, span, mark, safe=safe, min_tokens=3)
         message = "unexpected `;`: statements do not end with punctuation"
         around = context.text[span.start - 1 : span.start] + context.text[span.end : span.end + 1]
-        safe = not (around.isalnum() and len(around) == 2)
+        joins = around.isalnum() and len(around) == 2
+        safe = not joins and not comment
         yield Diagnosis(
             "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe=safe, min_tokens=0
         )
+
+
+def _is_comment(context: ErrorContext) -> bool:
+    """Whether only words follow on the line that are no names, as in `x, ; a comment`."""
+    words = [token for token in context.ahead if context.name(token) == "WORD"]
+    known = any(occurs_elsewhere(context.text, word, word.span) for word in words)
+    separate = context.text.endswith(",", 0, context.previous_end)
+    return words == context.ahead != [] and (separate or not known)
 
 
 def _separates(context: ErrorContext) -> bool:
