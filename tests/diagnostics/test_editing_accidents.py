@@ -85,6 +85,17 @@ MENDED = {
         f"{H}g (float x,\n   float z)\n    => (y)\n\n    y = Add (x, z)\n}}\n", (5, 1),
         "expected `{` or `<`, found `y`", "    => (y)",
     ),
+    "an entry in brackets": (
+        header("(ir_version: 10,)"), (2, 3), "a line cannot be in brackets", "  ir_version: 10,",
+    ),
+    "the first line of a node in brackets": (
+        node("  (y = Op (x) <) # c\n    a = 1,\n  >"), (3, 3), "a node cannot be in brackets",
+        "  y = Op (x) < # c",
+    ),
+    "the first line of a graph in brackets": (
+        f"{H}[g (float x) => (float y)]\n{{\n  y = Abs (x)\n}}\n", (2, 1),
+        "a line cannot be in brackets", "g (float x) => (float y)",
+    ),
     "a string in backticks": (
         header('opset_import: ["": 21, `my`: 1],'), (2, 26),
         "a string must be in double quotes", '  opset_import: ["": 21, "my": 1],',

@@ -85,7 +85,7 @@ COMMON_ERRORS = (
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
     python_expressions.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
-    misplaced_node_parts.node_in_brackets,
+    misplaced_node_parts.line_in_brackets,
     misplaced_node_parts.trailing_decorator, misplaced_node_parts.subscript,
     operator_errors.made_by_helper, operator_errors.operator_separators,
     python_expressions.expressions, attribute_errors.unopened_attributes,

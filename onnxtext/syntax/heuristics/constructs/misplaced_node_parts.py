@@ -14,27 +14,23 @@ from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed
 from onnxtext.syntax.heuristics.error_context import CLOSER, ErrorContext, begins_line, insert
 from onnxtext.syntax.heuristics.expected import found_words
 
-_IN_BRACKETS = re.compile(
-    r"[ \t]*(?:(?P<open>\()|\[|<)[ \t]*[\w\", .]+=[^>\n#][^\n#]*\)[ \t]*(?(open)\)|[\]>])[ \t\r]*$"
-)
-
-
 _ONE_NODE = re.compile(
     r"\n[ \t]*(?P<node>[^=(<\n]+=[^=(<\n]+(?:<[^<>\n]*>[ \t]*)?\([^()\n]*\))(?P<blanks>[ \t]*)"
 )
 
 
-def node_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a node in brackets: `(y = Relu (x))` and `[y = Relu (x)]`."""
-    match = _IN_BRACKETS.match(context.text, context.line_start, context.line_limit)
-    first = context.first
-    if match is None or "node" not in context.rules or first is None or first not in CLOSER:
+def line_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a line in brackets: `(y = Relu (x))`, `[y = Relu (x)]` and `(y = If (c) <)`."""
+    first, text = context.first, context.text
+    if first is None or first not in CLOSER or first.at < context.line_start:
         return
-    if begins_line(context.text, first.at) and first.at >= context.line_start:
-        last = context.line_start + len(match[0].rstrip()) - 1
-        edits = (Edit(first.span, ""), Edit(Span(last, last + 1), ""))
-        message, title = "a node cannot be in brackets", "remove the brackets"
-        yield Diagnosis("wrong-mark", message, first.span, edits, title)
+    tokens = context.lexer.tokens(text, first.at, context.line_limit)
+    if tokens[-1:] != [CLOSER[first]] or not begins_line(text, first.at):
+        return
+    edits = (Edit(first.span, ""), Edit(tokens[-1].span, ""))
+    if context.is_certain(edits):
+        message = f"a {'node' if 'node' in context.rules else 'line'} cannot be in brackets"
+        yield Diagnosis("wrong-mark", message, first.span, edits, "remove the brackets")
 
 
 def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
