@@ -45,8 +45,7 @@ COMMON_ERRORS = (
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
     header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
-    header_errors.entries, header_errors.bare_header, header_errors.trailing_header,
-    header_errors.trailing_initializers,
+    header_errors.entries, header_errors.bare_header, header_errors.trailing_list,
     # Sections
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
     section_errors.unclosed_before_section, section_errors.unknown_section,

@@ -284,35 +284,25 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("wrong-mark", message, span, tuple(edits), title)
 
 
-def trailing_header(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a header after the graph, such as `<ir_version: 10>`."""
-    done = context.done
-    is_header = done[:1] == ["<"] and "ir_version" in done
-    if not is_header or not context.text[: done[0].at].rstrip().endswith("}"):
+def trailing_list(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a header or initializers after the nodes: `<ir_version: 10>`, `<float w = 1>`."""
+    text, done, opener = context.text, context.done, context.opened
+    if done[:1] == ["<"]:
+        opener = done[0].span
+    elif opener is None or "header_entry" not in context.rules:
         return
-    end = closing_index(done)
-    skip_to = len(context.text) + 1
-    if end is not None and context.text.find("\n", done[end].end, context.at) >= 0:
-        skip_to = context.text.find("\n", done[end].end) + 1
-    span = Span(done[0].at, done[-1 if end is None else end].end)
-    message, help = _BEFORE_GRAPH
-    yield Diagnosis("misplaced-section", message, span, help=help, skip_to=skip_to)
-
-
-def trailing_initializers(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose initializers after the nodes: `} <float w = 1>`."""
-    text, opened = context.text, context.opened
-    if opened is None or "header_entry" not in context.rules:
-        return
-    tokens = _tokens(context, opened.start)
-    if {*map(context.name, tokens[1:2])}.isdisjoint(("TYPE", "PRIM", "CONTAINER", "DECORATOR")):
-        return
-    if text[: opened.start].rstrip().endswith("}"):
-        message = "the initializers of a graph belong before its nodes"
+    tokens = _tokens(context, opener.start)
+    code, (message, help) = "misplaced-section", _BEFORE_GRAPH
+    if not {"TYPE", "PRIM", "CONTAINER", "DECORATOR"}.isdisjoint(map(context.name, tokens[1:2])):
+        code, message = "misplaced-tensor", "the initializers of a graph belong before its nodes"
         help = "move this list before the `{` of the graph"
+    elif "ir_version" not in done:
+        return
+    if text[: opener.start].rstrip().endswith("}"):
         end = closing_index(tokens)
         skip_to = len(text) if end is None else line_end(text, tokens[end].end)
-        yield Diagnosis("misplaced-tensor", message, opened, help=help, skip_to=skip_to + 1)
+        span = Span(opener.start, tokens[-1 if end is None else end].end)
+        yield Diagnosis(code, message, span, help=help, skip_to=skip_to + 1)
 
 
 def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
