@@ -797,3 +797,10 @@ def test_words_after_a_semicolon_are_no_name() -> None:
     (error,) = syntax_errors(f"{H}g (\n  float x; note\n) => (float y) {{\n  y = Relu (x)\n}}\n")
     assert error.fix is not None
     assert error.fix.applicability == "unsafe"
+
+
+def test_a_metadata_block_inside_another_one_is_moved_by_hand() -> None:
+    inner = '    value x {\n      k: "v"\n    }\n'
+    (error,) = syntax_errors(f"g (x) => () {{}}\nmetadata {{\n  graph {{\n{inner}  }}\n}}\n")
+    assert (error.position, error.fix) == ((4, 5), None)
+    assert error.help == "move this block out of the other one"

@@ -104,8 +104,12 @@ def metadata_block(
     if kind != "function":
         for item in items:
             if isinstance(item, MetadataBlock):
-                message = f"the metadata block `{kind}` can contain entries only"
-                error = SemanticError(message, token=item.kind, code="unclosed-bracket")
+                error = SemanticError(
+                    f"the metadata block `{kind}` can contain entries only",
+                    token=item.kind,
+                    help="move this block out of the other one",
+                    code="unclosed-bracket",
+                )
                 if error.at is not None:
                     error.edits = (Edit(Span(error.at, error.at), "}\n"),)
                 raise error

@@ -120,7 +120,9 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     if instead is not None:
         help = f"write `{instead}`" if instead else f"remove `{source.text[slice(*span)]}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")
-    if error.edits:
+    # A metadata block is inside another one if no `}` is missing in the text.
+    braces = source.text.count("{") <= source.text.count("}")
+    if error.edits and not (braces and "}" in error.edits[0].text):
         help = _edit_title(error.edits)
         fix = Fix(help, tuple([_tidy(source, edit) for edit in error.edits]), "unsafe")
     return Diagnostic(
