@@ -51,6 +51,25 @@ def test_repeated_lines_are_rejected_in_time() -> None:
     assert_rejected_in_time("g () => () { x = A <a = [\n" + "  // c\n  node [a] {\n  =>\n" * 5_000)
 
 
+def test_many_errors_in_one_line_are_rejected_in_time() -> None:
+    """Each heuristic may read the line again for each error."""
+    assert_rejected_in_time("g () => () { y = Foo (" + "%x, " * 8_000 + ") }")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g () => () <" + "y = A (x)\n" * 50 + "+ ,\n" * 600 + "> {}",
+        "g () => () {}\nencoding {" + "\n ,\n" * 1_000 + "}",
+        "g () => () {}\nmetadata {\n" + "y = A (x)\n" * 50 + "\t ,\n" * 1_000 + "}",
+    ],
+    ids=["initializers", "encoding", "metadata"],
+)
+def test_lines_after_which_parsing_fails_again_are_rejected_in_time(text: str) -> None:
+    """At each error, up to 30 earlier lines could be parsed up to the error."""
+    assert_rejected_in_time(text)
+
+
 LENGTH = 100_000
 NODE = "g () => () { x = A <a%s> () }"
 TENSOR = "g () => () <float16[9] h = %s"

@@ -35,6 +35,8 @@ _SHARE = 4
 _MAX_STACKS = 500
 BUDGET = 6000
 """Number of attempts for all errors of a text; each error gets at least `_MIN_ATTEMPTS`."""
+_MAX_REREAD = 200_000
+"""Number of characters for all errors of a text (see `Budget.reread`)."""
 _COSTS = {
     **dict.fromkeys(("COMMA", "RPAR", "RSQB", "MORETHAN", "RBRACE", "COLON", "EQUAL"), 0.8),
     **dict.fromkeys(("_ARROW", "LPAR", "LSQB", "LESSTHAN", "LBRACE", "WORD", "INT", "TYPE"), 1.0),
@@ -85,11 +87,14 @@ class Budget:
     Attributes:
         left: the number of attempts left. It may be negative, because each error may use
             `_MIN_ATTEMPTS` attempts in any case.
+        reread: the number of characters that resynchronization may still parse again to find a
+            line before an error at which parsing can continue.
         insertions: a cache; maps a stack of parser states to the insertions that it allows.
     """
 
     def __init__(self) -> None:
         self.left = BUDGET
+        self.reread = _MAX_REREAD
         self.insertions: dict[tuple[int, ...], list[tuple[str, list[int], float]]] = {}
 
 

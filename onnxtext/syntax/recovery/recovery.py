@@ -220,7 +220,7 @@ class Recovery:
         skip_to = diagnosis.skip_to if diagnosis else None
         if skip_to is not None and skip_to <= self._resumed:  # parsing continued there before
             skip_to = None
-        resync = Resynchronization(context, self.parser.machine, position, skip_to)
+        resync = Resynchronization(context, self.parser.machine, position, skip_to, self._budget)
         resume = resync.find(at if at > self._reported else at + 1)
         if at > self._reported and not cascade:
             self._report(diagnosis or unexplained_error(context, resync.early))

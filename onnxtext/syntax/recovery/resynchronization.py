@@ -8,6 +8,7 @@ from functools import cache
 
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
+from onnxtext.syntax.heuristics.corrections import Budget
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -69,11 +70,17 @@ class Resynchronization:
     """
 
     def __init__(
-        self, context: ErrorContext, machine: Machine, innermost: int, skip_to: int | None
+        self,
+        context: ErrorContext,
+        machine: Machine,
+        innermost: int,
+        skip_to: int | None,
+        budget: Budget,
     ) -> None:
         self.context = context
         self.machine = machine
         self.skip_to = skip_to
+        self.budget = budget
         self.early: int | None = None
         self.positions = [offset for offset in sync_positions(machine) if offset <= innermost]
 
@@ -209,9 +216,12 @@ class Resynchronization:
         """Whether the text from `token` parses beyond the error, as a new statement.
 
         `token` precedes the error. The statement is parsed with the stack cut after the index
-        `position`.
+        `position`. False if the budget is used up.
         """
         context = self.context
+        if self.budget.reread < 0:
+            return False
+        self.budget.reread -= context.at - token.at
         states = tuple(self.machine.states[: position + 1])
         region = Region(context.text, token.at, states, context.at)
         outcome = parse_with_edits(context.lexer, context.automaton, region, ())

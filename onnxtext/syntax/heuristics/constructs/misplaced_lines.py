@@ -184,11 +184,15 @@ def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[
     """Yield the range and the tokens of each statement from `start` on.
 
     A statement ends at a `;` or at the end of a line, outside of brackets. Its tokens lack a first
-    word such as `const`, and the `;`.
+    word such as `const`, and the `;`. A statement that parses in none of `_CONTEXTS` with a kind
+    ends the iteration: a long line with many errors would be read again for each of them.
     """
     token = context.lexer.token(context.text, start)
     for _ in range(_MAX_STATEMENTS):
         tokens: list[Token] = []
+        fitting = [
+            States(context.automaton, stack) for stack, _, kind in _contexts() if kind is not None
+        ]
         depth = 0
         while token is not None and token.at - start < _MAX_CHARACTERS:
             if tokens and not depth and "\n" in context.text[tokens[-1].end : token.at]:
@@ -196,8 +200,13 @@ def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[
             tokens.append(token)
             depth = max(0, depth + (token in OPENING) - (token in CLOSING))
             token = context.lexer.token(context.text, token.end)
-            if tokens[-1] == ";" and not depth:
+            last = tokens[-1]
+            if last == ";" and not depth:
                 break
+            if len(tokens) > 1 or last not in _FOREIGN:
+                fitting = [states for states in fitting if states.feed(context.lexer.kind(last))]
+                if not fitting:
+                    return
         if not tokens:
             return
         span = Span(tokens[0].at, tokens[-1].end)
