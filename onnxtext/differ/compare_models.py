@@ -312,7 +312,9 @@ def _collect_encoding_differences(old: ModelSide, new: ModelSide, out: Collector
         return
     try:
         complete = [
-            lower_model(_canonical(side.model), BlobReader(side.base, side.model.places))
+            lower_model(
+                _canonical(side.model), BlobReader(side.base, side.model.places, side.model)
+            )
             for side in (old, new)
         ]
     except LowerError:

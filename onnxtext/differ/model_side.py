@@ -76,7 +76,7 @@ class ModelSide:
             return
         try:
             plain = replace(self.model, encoding_habits=(), encoding=None)
-            lifted = lift_model(lower_model(plain, BlobReader(self.base, plain.places)))
+            lifted = lift_model(lower_model(plain, BlobReader(self.base, plain.places, plain)))
         except (LowerError, LiftError):
             return  # for example, weights are missing; the decorators are then compared unchanged
         lifted.encoding_habits = self.model.encoding_habits

@@ -55,7 +55,7 @@ class DataReader:
         self.left_out = model.resources_left_out
         self._model = model
         self._blobs = Blobs(model.resources, verified=False)
-        self._reader = BlobReader(base, model.places)
+        self._reader = BlobReader(base, model.places, model)
         self._external = Embedder(base)
 
     @cached_property

@@ -6,13 +6,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnxtext.ast.model import Model, WeightPlace
-from onnxtext.ast.tensors_and_attributes import DataFile
+from onnxtext.ast.rewrite_tensors import Rewriter
+from onnxtext.ast.tensors_and_attributes import Blob, DataFile
 from onnxtext.ast.types import TensorType
 from onnxtext.plurals import count_noun
-from onnxtext.tensor.blobs import BlobError, unknown_blob_error
+from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, unknown_blob_error
+from onnxtext.weights.declared_sizes import raw_data_size
 from onnxtext.weights.safe_paths import blob_errors, resolve_inside, view_file
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ AMBIGUOUS = "weights-ambiguous"
 _BLOCK = 1 << 20
 """Number of bytes that are hashed at once."""
 
+_ALWAYS_READ = 64 << 20
+"""Blobs of up to this number of bytes are read whatever the size of their tensors."""
+
+_LARGEST = 8 << 30
+"""Maximum size of a blob without a tensor: a list of integers in a message of 2 GiB."""
+
 
 class BlobReader:
     """Reads the blobs that are stored beside a text; reads and verifies each blob only once.
@@ -36,15 +44,19 @@ class BlobReader:
         base: the directory of the text; None if the text is not in a file.
     """
 
-    def __init__(self, base: Path | None, places: Sequence[WeightPlace]) -> None:
+    def __init__(
+        self, base: Path | None, places: Sequence[WeightPlace], model: Model | None = None
+    ) -> None:
         """Create a reader; it opens files on first use.
 
         Args:
             base: the directory of the text; None if the text is not in a file.
             places: the stores and safetensors files of the text.
+            model: the model of the text; its tensors limit the sizes of their blobs.
         """
         self.base = base
         self._places = places
+        self._model = model
         self._known: dict[str, memoryview] = {}
         self._stores: dict[str, Store] = {}
         self._files: dict[Path, SafetensorsFile] = {}
@@ -56,7 +68,7 @@ class BlobReader:
 
         `base_dir` is the directory of the model's text; None if the text is not in a file.
         """
-        return cls(None if base_dir is None else Path(base_dir), model.places)
+        return cls(None if base_dir is None else Path(base_dir), model.places, model)
 
     def find(self, digest: str) -> memoryview:
         """Return the verified bytes of a blob.
@@ -118,12 +130,30 @@ class BlobReader:
             raise BlobError(f"{len(matches)} blobs in {path} begin with {digest}", AMBIGUOUS)
         (name,) = matches
         if file is not None:
+            part = file.tensors[file.blobs[name]][2]
+            self._check_size(digest, part.stop - part.start)
             data = file.data(file.blobs[name])
         else:
             path = resolve_inside(path, name)
+            self._check_size(digest, path.lstat().st_size)
             data = view_file(path)
         verify_digest(data, name, f"in {path}")
         return data
+
+    def _check_size(self, digest: str, size: int) -> None:
+        """Reject a large blob that has more bytes than its tensors need, before it is read.
+
+        A sparse file of any size takes no place on the disk, but its digest takes forever.
+        """
+        if size <= _ALWAYS_READ:
+            return
+        needed = {} if self._model is None else _NeededSizes(self._model).sizes
+        if size > needed.get(digest, _LARGEST):
+            known = digest in needed
+            why = f"the tensor needs {needed[digest]:,}" if known else f"at most {_LARGEST:,} fit"
+            raise BlobError(
+                f"the blob {digest} has {count_noun(size, 'byte')}, but {why}", BLOB_SIZE
+            )
 
     def _open_safetensors(self, path: Path) -> SafetensorsFile:
         """Open a safetensors file, or return the file that was opened before."""
@@ -143,6 +173,25 @@ class BlobReader:
         from onnxtext.weights.array_files import read_array
 
         return read_array(self.base, file, type, self._open_safetensors, self._archives)
+
+
+class _NeededSizes(Rewriter):
+    """Collects the sizes of the tensors in blobs; changes nothing.
+
+    Attributes:
+        sizes: maps the digest of each blob to the size in bytes of the largest tensor in it.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.sizes: dict[str, int] = {}
+        self.run(model)
+
+    def data(self, type: TensorType, data: Any, name: str | None) -> Any:
+        """Note the size of a tensor whose data is a blob; return the data unchanged."""
+        if isinstance(data, Blob) and (size := raw_data_size(type)) >= 0:
+            self.sizes[data.digest] = max(size, self.sizes.get(data.digest, 0))
+        return data
 
 
 def verify_digest(data: memoryview, digest: str, location: str) -> None:

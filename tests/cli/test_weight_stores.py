@@ -253,6 +253,25 @@ def test_a_damaged_blob_is_an_error(binary: Path, damage: str) -> None:
     assert path.read_bytes() == good
 
 
+def test_a_huge_blob_is_rejected_before_it_is_read(tmp_path: Path) -> None:
+    """The digest of a sparse file of 1 TiB would take half an hour."""
+    digest = "ab" * 32
+    blob = tmp_path / "m.weights" / digest
+    blob.parent.mkdir()
+    with blob.open("wb") as file:
+        file.truncate(1 << 40)
+    for use, needed in (
+        (f'<float[2] W = blob"{digest}"> {{}}', "the tensor needs 8"),
+        (f'{{ y = Op <a: ints = blob"{digest}"> () }}', "at most 8,589,934,592 fit"),
+    ):
+        text = f'g () => () {use}\nresources {{\n  store: "m.weights"\n}}\n'
+        with pytest.raises(onnxtext.OnnxTextError) as caught:
+            onnxtext.to_binary(text, base_dir=tmp_path)
+        (found,) = caught.value.diagnostics
+        assert f"has 1,099,511,627,776 bytes, but {needed}" in found.message
+        assert found.code == "blob-size"
+
+
 def fifo(path: Path) -> None:
     os.mkfifo(path)
 

@@ -70,7 +70,7 @@ def _bytes(
                     return blob
             if model is None or not model.places:
                 raise BlobError("the bytes of this blob are not in the text")
-            return BlobReader(base_dir, model.places).find(digest)
+            return BlobReader(base_dir, model.places, model).find(digest)
         case ast.DataFile():
             return BlobReader(base_dir, ()).array(data, type)
     return None
