@@ -110,6 +110,7 @@ DIAGNOSTIC = {
     "file": "str | None",
     "fix": "Fix | None",
     "subject": "Subject | None",
+    "lists_tokens": "bool",
 }
 
 AST_NAMES = [
