@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
-from typing import TypeVar
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import (
@@ -20,9 +18,6 @@ from onnxtext.ast.tensors_and_attributes import (
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_types import ELEMENTS
-
-T = TypeVar("T")
-_NAME_AND_TYPE = attrgetter("name", "type")
 
 
 def attribute_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
@@ -53,9 +48,6 @@ def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
     A numeric attribute has a name, a type, and a value that is a number or a list of numbers.
     """
-    if core() == "native":
-        result: list[tuple[Attribute, ...]] = core_module("ast.visit").non_numeric_lists(nodes)
-        return result
     return [
         attributes
         for attributes in attribute_lists(nodes)
@@ -128,24 +120,6 @@ def tensors_in(lists: Iterable[tuple[Attribute | str, ...]]) -> Sequence[Tensor]
             elif isinstance(item, SparseTensor):
                 found |= {id(part): part for part in (item.values, item.indices)}
     return list(found.values())
-
-
-def attribute_forms(
-    nodes: Sequence[Node], operators: Sequence[T], seen: set[tuple[object, ...]]
-) -> Iterator[tuple[Node, T, tuple[object, ...]]]:
-    """Yield (node, operator, key) for each node whose key is not in `seen`.
-
-    The key of a node identifies its operator, and the names and types of its attributes in order.
-    `operators` has an object for each node that identifies its operator; the objects are compared
-    by identity. The caller may add keys to `seen` during the iteration.
-    """
-    if core() == "native":
-        yield from core_module("ast.visit").attribute_forms(nodes, operators, seen)
-        return
-    for node, operator in zip(nodes, operators, strict=True):
-        key = id(operator), *map(_NAME_AND_TYPE, node.attributes)
-        if key not in seen:
-            yield node, operator, key
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:

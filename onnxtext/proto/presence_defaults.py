@@ -11,7 +11,6 @@ from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import rich_lists, tensors_in
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
 OFFICIAL_DEFAULTS = ("node.domain", "tensor.name")
@@ -107,16 +106,16 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
     if isinstance(root, Fragment) and isinstance(root.item, Node):
         lists.append([root.item])
     nodes = list(chain.from_iterable(lists))
-    absent, empty, decorated = _count_domains(nodes)
+    domains = [node.domain for node in nodes]
     explicit = []
-    if empty > absent:
+    if domains.count("") > domains.count(None):
         explicit.append("node.domain")
         for node in nodes:
             if node.domain is None:
                 node.decorators += (unset_decorator("domain"),)
             elif node.domain == "":
                 node.domain = None
-    if 2 * sum([_EMPTY_DOC in node.decorators for node in decorated]) > len(nodes):
+    if 2 * sum([_EMPTY_DOC in node.decorators for node in nodes]) > len(nodes):
         explicit.append("node.doc_string")
         for node in nodes:
             if _EMPTY_DOC in node.decorators:
@@ -127,19 +126,6 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
         explicit.append("tensor.name")
     if explicit:
         root.presence = Presence(root.presence.version, tuple(explicit))
-
-
-def _count_domains(nodes: list[Node]) -> tuple[int, int, list[Node]]:
-    """Count the nodes with no domain and those with an empty one; find those with decorators.
-
-    Returns:
-        Both numbers, and the nodes with decorators.
-    """
-    if core() == "native":
-        result: tuple[int, int, list[Node]] = core_module("ast.visit").count_domains(nodes)
-        return result
-    domains = [node.domain for node in nodes]
-    return domains.count(None), domains.count(""), [node for node in nodes if node.decorators]
 
 
 @cache

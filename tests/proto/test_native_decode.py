@@ -316,10 +316,6 @@ def test_both_cores_make_the_same_keys_of_nodes(name: str) -> None:
     for node in nodes:
         given = node, None, types, (), parameters, MAX_COMPARED_INTEGERS
         assert core_module("ast.visit").kind_key(*given) == kind_key(*given)
-    known = {form for _, _, form in visit.attribute_forms(nodes[::2], nodes[::2], set())}
-    found = list(visit.attribute_forms(nodes, nodes, known))
-    with using("python", visit):
-        assert found == list(visit.attribute_forms(nodes, nodes, known))
 
 
 def test_the_key_of_a_node_needs_all_types() -> None:

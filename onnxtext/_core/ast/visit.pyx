@@ -29,29 +29,18 @@ def attribute_lists(nodes):
 
 def rich_lists(nodes):
     """Return the same as `onnxtext.ast.visit.rich_lists`."""
-    return [item for item in attribute_lists(nodes) if not is_plain(item, True)]
+    return [item for item in attribute_lists(nodes) if not is_plain(item)]
 
 
-def non_numeric_lists(nodes):
-    """Return the same as `onnxtext.ast.visit.non_numeric_lists`."""
-    return [item for item in attribute_lists(nodes) if not is_plain(item, False)]
-
-
-cdef bint is_plain(attributes, bint strings) except -1:
-    """Whether `non_numeric_lists` (`rich_lists` if `strings`) leaves out a tuple of attributes."""
+cdef bint is_plain(attributes) except -1:
+    """Whether `rich_lists` leaves out a tuple of attributes."""
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:
             return False
         value = get(attribute, OF_ATTRIBUTE.value)
-        if not strings and (
-            type(value) is bytes
-            or not get(attribute, OF_ATTRIBUTE.name)
-            or get(attribute, OF_ATTRIBUTE.type) is None
-        ):
-            return False
         if type(value) is tuple:
             for item in <tuple>value:
-                if type(item) not in PLAIN_VALUES or (not strings and type(item) is bytes):
+                if type(item) not in PLAIN_VALUES:
                     return False
         elif type(value) not in PLAIN_VALUES:
             return False
@@ -98,25 +87,6 @@ cdef bint is_small_data(kind, data, Py_ssize_t most) except -1:
         return False
     bits = BITS.get(get(kind, OF_TENSOR_TYPE.element), 0)
     return bits and (8 * len(data.data) + bits - 1) // bits <= most  # a product might overflow
-
-
-def count_domains(nodes):
-    """Count the nodes with the domain None, and the nodes with an empty domain.
-
-    Returns:
-        Both numbers, and the decorated nodes.
-    """
-    cdef Py_ssize_t absent = 0, empty = 0
-    cdef list decorated = []
-    for node in nodes:
-        domain = get(node, OF_NODE.domain) if type(node) is NODE else node.domain
-        if domain is None:
-            absent += 1
-        elif domain == "":
-            empty += 1
-        if get(node, OF_NODE.decorators) if type(node) is NODE else node.decorators:
-            decorated.append(node)
-    return absent, empty, decorated
 
 
 def tensors_in(lists):
@@ -230,21 +200,6 @@ def large_values(values, Py_ssize_t most):
         ):
             result.append(value)
     return result
-
-
-def attribute_forms(nodes, operators, set known):
-    """Yield the same as `onnxtext.ast.visit.attribute_forms`."""
-    cdef list key
-    for node, operator in zip(nodes, operators, strict=True):
-        key = [<size_t><void*>operator]
-        for attribute in get(node, OF_NODE.attributes) if type(node) is NODE else node.attributes:
-            if type(attribute) is ATTRIBUTE:
-                key.append((get(attribute, OF_ATTRIBUTE.name), get(attribute, OF_ATTRIBUTE.type)))
-            else:
-                key.append((attribute.name, attribute.type))
-        form = tuple(key)
-        if form not in known:
-            yield node, operator, form
 
 
 def kind_key(node, target, dict types, typed, parameters, Py_ssize_t longest):

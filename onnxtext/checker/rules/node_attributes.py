@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
 from onnxtext.ast.types import TensorType
-from onnxtext.ast.visit import attribute_forms
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import (
     Finding,
@@ -26,6 +26,8 @@ from onnxtext.diagnostics import Subject
 from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.element_types import ELEMENTS
 
+_NAME_AND_TYPE = attrgetter("name", "type")
+
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Compare the attributes of nodes with the schemas of the operators."""
@@ -33,7 +35,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     fitting: set[tuple[object, ...]] = set()
     for scope in subject.scopes:
         # Skip a node if an earlier, valid node has the same operator and attribute types.
-        for node, target, key in attribute_forms(scope.nodes, resolved[id(scope)], fitting):
+        for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
+            key = id(target), *map(_NAME_AND_TYPE, node.attributes)
+            if key in fitting:
+                continue
             findings = list(_duplicates(node))
             if type(target) is Signature and not target.deprecated:
                 for finding in _misfits(node, target):
