@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 from onnxtext.ast.model import Model
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.quoting import quote_string
-from onnxtext.select_core import core, core_module
+from onnxtext.select_core import Core, core, core_module
 
 BASE64_WIDTH = 76
 _BLOCK = BASE64_WIDTH // 4 * 3 << 16
@@ -23,14 +24,15 @@ def resources_parts(model: Model) -> Iterator[str]:
     else:
         yield "\nresources {\n"
         yield from [f"{STEP}{place.kind}: {quote_string(place.path)}\n" for place in model.places]
+        indent, lines = STEP * 2, _line_writer(core())
         for digest, data in model.resources.items():
-            head, end = f'{STEP}"{digest}": base64 """\n', f'{STEP * 2}"""\n'
             if len(data) <= _BLOCK:
-                yield f"{head}{_base64_lines(data, STEP * 2)}{end}"
+                text = lines(data, len(indent))
+                yield f'{STEP}"{digest}": base64 """\n{text}{indent}"""\n'
             else:
-                yield head
-                yield from base64_parts(data, STEP * 2)
-                yield end
+                yield f'{STEP}"{digest}": base64 """\n'
+                yield from base64_parts(data, indent)
+                yield f'{indent}"""\n'
         yield "}\n"
 
 
@@ -40,18 +42,22 @@ def base64_parts(data: bytes | memoryview, indent: str) -> Iterator[str]:
     Because all lines have the same width, an edit of some bytes in place changes few lines. The
     lines are yielded in parts, to limit the memory for large data.
     """
-    if len(data) <= _BLOCK:
-        yield _base64_lines(data, indent)
-        return
-    view = memoryview(data)
+    lines, view = _line_writer(core()), memoryview(data)
     for index in range(0, len(data), _BLOCK):
-        yield _base64_lines(view[index : index + _BLOCK], indent)
+        yield lines(view[index : index + _BLOCK], len(indent))
 
 
-def _base64_lines(data: bytes | memoryview, indent: str) -> str:
-    if core() == "native":
-        lines: str = core_module("printer.base64").base64_lines(data, len(indent))
-        return lines
+@cache
+def _line_writer(chosen: Core) -> Callable[[bytes | memoryview, int], str]:
+    """Return the function of a core that returns bytes as lines of base64, given their indent."""
+    if chosen == "python":
+        return _base64_lines
+    native: Callable[[bytes | memoryview, int], str] = core_module("printer.base64").base64_lines
+    return native
+
+
+def _base64_lines(data: bytes | memoryview, blanks: int) -> str:
+    indent = " " * blanks
     text = binascii.b2a_base64(data, newline=False).decode("ascii")
     rows = [text[offset : offset + BASE64_WIDTH] for offset in range(0, len(text), BASE64_WIDTH)]
     return indent + f"\n{indent}".join(rows) + "\n" if rows else ""
