@@ -8,8 +8,10 @@ as `int` in `axis: int = 1`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from onnxtext.ast.model import Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import TensorType
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH, fill_list_text, flat_items, one_per_line
@@ -53,9 +55,12 @@ class SourceSpellingPrinter(GraphPrinter):
         if len(indent + STEP * 2) + max(map(len, items)) + 1 > WIDTH:
             return None
         self._spelled = items
-        flat = flat_items(items, ">")
-        self._attributes[id(node.attributes)] = flat if len(flat) + 2 <= WIDTH else None
         return self.node_text(node, indent)
+
+    def _flat_attributes(self, attributes: Sequence[Attribute]) -> str | None:
+        """Return the attributes on one line; None if they do not fit."""
+        flat = flat_items(self._spelled, ">")
+        return flat if len(flat) + 2 <= WIDTH else None
 
     def _broken_attributes(self, node: Node, indent: str) -> str:
         """Return the attributes of a node, one per line."""

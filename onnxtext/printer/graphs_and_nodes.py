@@ -72,7 +72,7 @@ class GraphPrinter:
         self._names = _Names(dialect)
         self._words: dict[str, str] = {}
         self._types: dict[int, str] = {}
-        self._attributes: dict[int, str | None] = {}
+        self._attributes: dict[int, str] = {}  # those that fit on a line
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
@@ -262,13 +262,7 @@ class GraphPrinter:
                 before += indent
             else:
                 before, label = "", before + label
-        attributes = node.attributes
-        flat: str | None = ""
-        if attributes:
-            try:
-                flat = self._attributes[id(attributes)]
-            except KeyError:
-                flat = self._attributes[id(attributes)] = self._flat_attributes(attributes)
+        flat = self._flat_attributes(node.attributes) if node.attributes else ""
         inputs = [names[name] for name in node.inputs]
         parts = NodeParts(label, self._outputs(node), operator, flat, inputs)
         attribute_lines = partial(self._broken_attributes, node)
@@ -287,14 +281,19 @@ class GraphPrinter:
         texts: list[str] = []
         width = 0
         for attribute in attributes:
-            # To print nested graphs in both layouts would take exponential time.
-            if attribute.type in GRAPH_TYPES:
-                return None
-            text = attribute_text(attribute, "", self.graph_value, self.dialect)
+            text = self._attributes.get(id(attribute))
+            if text is None:
+                # To print nested graphs in both layouts would take exponential time.
+                if attribute.type in GRAPH_TYPES:
+                    return None
+                text = attribute_text(attribute, "", self.graph_value, self.dialect)
+                if len(text) > WIDTH or "\n" in text:
+                    return None
+                self._attributes[id(attribute)] = text
             width += len(text) + 2
-            if width > WIDTH or "\n" in text:
-                return None
             texts.append(text)
+        if width > WIDTH:
+            return None
         return flat_items(texts, ">")
 
     def _outputs(self, node: Node) -> list[tuple[str, str]]:
