@@ -8,6 +8,7 @@ fields were lost (`lift`). The functions raise `WireError` if the bytes are not 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from onnxtext import ast
 from onnxtext.ast.byte_strings import to_text
@@ -277,7 +278,7 @@ def lift_tensor(
                 is_whole = False
     if entries:
         decorators.append(meta_decorator(entries))
-    type = ast.TensorType(_element_name(number) or "undefined", tuple(dims))
+    type = _dense_type(number, tuple(dims))
     fields: dict[str, Data | tuple[bytes, ...]] = {
         key: _field_entries(key, parts) for key, parts in numeric.items()
     }
@@ -290,6 +291,12 @@ def lift_tensor(
         return type, name, ast.ExternalData(pairs), decorators, is_whole
     is_whole = is_whole and location is None and not external
     return type, name, _tensor_data(type, tuple(dims), fields), decorators, is_whole
+
+
+@lru_cache(maxsize=1024)
+def _dense_type(number: int, dims: tuple[int, ...]) -> ast.TensorType:
+    """Return the type of a tensor; equal types share an object, so the printer prints them once."""
+    return ast.TensorType(_element_name(number) or "undefined", dims)
 
 
 def _segment(data: Data) -> ast.Decorator:
