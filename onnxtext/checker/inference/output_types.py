@@ -28,19 +28,23 @@ def _type_from_number(node: Node, name: str, default: str | None) -> str | None:
 
 
 def _constant(node: Node, inputs: Texts) -> str | None:
-    by_type = {
-        AttributeType.FLOAT: "tensor(float)", AttributeType.FLOATS: "tensor(float)",
-        AttributeType.INT: "tensor(int64)", AttributeType.INTS: "tensor(int64)",
-        AttributeType.STRING: "tensor(string)", AttributeType.STRINGS: "tensor(string)",
-    }  # fmt: skip
+    by_name = {
+        "value_float": (AttributeType.FLOAT, "tensor(float)"),
+        "value_floats": (AttributeType.FLOATS, "tensor(float)"),
+        "value_int": (AttributeType.INT, "tensor(int64)"),
+        "value_ints": (AttributeType.INTS, "tensor(int64)"),
+        "value_string": (AttributeType.STRING, "tensor(string)"),
+        "value_strings": (AttributeType.STRINGS, "tensor(string)"),
+    }
     for item in node.attributes:
         if isinstance(item.value, Tensor):
             return type_text(item.value.type)
         if isinstance(item.value, SparseTensor):
             # ONNX infers a dense type for a sparse constant, and real models declare a dense type.
             return None
-        if item.type in by_type and item.name.startswith("value"):
-            return by_type[item.type]
+        needed, result = by_name.get(item.name, (None, None))
+        if item.type == needed:  # `attribute-type` reports another type
+            return result
     return None
 
 

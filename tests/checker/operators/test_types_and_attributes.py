@@ -202,3 +202,15 @@ def test_types_that_depend_on_attributes_are_compared(node: str) -> None:
     wrong = text(node, inputs=inputs, outputs="bool[] y", opsets="26")
     messages = [item.message for item in onnxtext.check(wrong) if item.code == "type-mismatch"]
     assert any("declared `bool`, but" in m and f"computes `{element}`" in m for m in messages)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    ["value: float = 1.0", "value_ints = 3", "value_int = [1]", "value_float = 1", "value = [0.5]"],
+)
+@pytest.mark.parametrize("operator", ["Add", "Reshape", "Concat <axis = 0>"])
+def test_a_constant_with_an_attribute_of_a_wrong_type_is_one_error(
+    operator: str, attribute: str
+) -> None:
+    nodes = f"k = Constant <{attribute}> ()\ny = {operator} (x, k)"
+    assert codes(text(nodes, inputs="double[1] x", outputs="double[?] y")) == {"attribute-type"}
