@@ -353,7 +353,7 @@ CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """
     AffineGrid ArrayFeatureExtractor CenterCropPad Col2Im CumProd CumSum DFT GatherElements GatherND
-    NegativeLogLikelihoodLoss RelativePositionBias ReverseSequence RotaryEmbedding STFT
+    MaxUnpool NegativeLogLikelihoodLoss RelativePositionBias ReverseSequence RotaryEmbedding STFT
     ScatterElements ScatterND SoftmaxCrossEntropyLoss TensorScatter
 """
 READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGTHS.split())

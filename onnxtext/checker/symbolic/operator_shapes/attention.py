@@ -7,6 +7,7 @@ Dimensions: B batch size, S number of query tokens, L number of key tokens, P nu
 
 from __future__ import annotations
 
+from onnxtext.ast.tensors_and_attributes import Float32
 from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, SymbolicShape
 from onnxtext.checker.symbolic.sizes.polynomials import Extent, Extents, plus, times
 from onnxtext.checker.symbolic.sizes.quotients import exact_quotient
@@ -63,6 +64,9 @@ def standard_attention(call: OperatorCall) -> Shapes:
     The query has the shape (B, S, N*H) or (B, N, S, H). The key and the value have L tokens and K
     heads.
     """
+    scale = call.attribute("scale")
+    if isinstance(scale, Float32) and float(scale) <= 0:
+        call.reject("onnxruntime needs a positive `scale`", specified=False)
     for index, rank in ((4, 4), (5, 4), (6, 1)):
         call.has_rank(index, rank)
     common_rank = call.rank(0)

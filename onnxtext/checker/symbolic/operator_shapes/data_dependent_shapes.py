@@ -56,15 +56,21 @@ def expand(call: OperatorCall) -> SymbolicShape:
     shape, target = call.shape(0), call.symbolic("shape", 1)
     if shape is None or target is None or not _require_rank_1(call, 1):
         return None
-    negative = next((size for size in target if isinstance(size, int) and size < 0), None)
-    if negative is not None:
-        call.reject(f"the shape has the negative dimension {negative}")
+    if _has_negative(call, target):
         return None
     rank = max(len(shape), len(target))
     padded_shape: Extents = (*(1,) * (rank - len(shape)), *shape)
     padded_target: Extents = (*(1,) * (rank - len(target)), *target)
     pairs = zip(padded_shape, padded_target, strict=True)
     return tuple([_expanded_dim(call, size, wanted) for size, wanted in pairs])
+
+
+def _has_negative(call: OperatorCall, target: Extents) -> bool:
+    """Whether a shape has a negative dimension; reject the node in this case."""
+    negative = next((size for size in target if isinstance(size, int) and size < 0), None)
+    if negative is not None:
+        call.reject(f"the shape has the negative dimension {negative}")
+    return negative is not None
 
 
 def _expanded_dim(call: OperatorCall, size: Extent, target: Extent) -> Extent:
@@ -83,6 +89,9 @@ def tile(call: OperatorCall) -> SymbolicShape:
         return None
     if shape is not None and repeats is not None and call.since >= 6:
         call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
+    wrong = next((count for count in repeats or () if isinstance(count, int) and count < 0), None)
+    if wrong is not None and call.since >= 6:
+        call.reject(f"the number of repeats {wrong} is negative")
     if shape is None or repeats is None or len(repeats) != len(shape) or call.since < 6:
         return None if shape is None or call.since < 6 else (None,) * len(shape)
     return tuple([times(size, count) for size, count in zip(shape, repeats, strict=True)])
@@ -120,7 +129,8 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
         count = count_elements(value.type.integer_dims)
         if count != 1:
             call.reject(f"`value` has {count_noun(count, 'element')}, but 1 is needed")
-    return call.symbolic("shape", 0) if _require_rank_1(call, 0) else None
+    shape = call.symbolic("shape", 0) if _require_rank_1(call, 0) else None
+    return None if shape is None or _has_negative(call, shape) else shape
 
 
 def _require_rank_1(call: OperatorCall, index: int) -> bool:

@@ -115,6 +115,22 @@ def _stft(call: OperatorCall) -> None:
     if isinstance(step, int) and step < 1:
         call.reject(f"{{1}} is {step}, but the step must be positive")
     call.require_vector(2, call.scalar(3), "the value of {3}")
+    length, name = call.scalar(3), "{3}"
+    if length is None:
+        length, name = call.dim(2, 0), "the size of {2}"
+    size = call.dim(0, 1)
+    if isinstance(length, int) and isinstance(size, int) and length > size:
+        call.reject(f"{name} is {length}, but dimension 1 of {{0}} is only {size}")
+
+
+def _max_unpool(call: OperatorCall) -> None:
+    """Require the indices and the output shape of `MaxUnpool` to fit its input."""
+    call.require_same_shape(0, 1)
+    shape, output = call.shape(0), call.symbolic("output_shape", 2)
+    if shape is not None and output is not None and len(output) == len(shape):
+        for axis in range(min(2, len(shape))):
+            name = f"dimension {axis} of the output"
+            call.equal(output[axis], shape[axis], name, f"dimension {axis} of {{0}}")
 
 
 IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
@@ -123,7 +139,7 @@ IMAGES_AND_SIGNALS: Mapping[str, Callable[[OperatorCall], None]] = {
     "DFT": _dft,
     "GridSample": _grid_sample,
     "MaxRoiPool": _max_roi_pool,
-    "MaxUnpool": lambda call: call.require_same_shape(0, 1),
+    "MaxUnpool": _max_unpool,
     "Resize": _resize,
     "RoiAlign": _roi_align,
     "STFT": _stft,

@@ -326,6 +326,9 @@ def split(call: OperatorCall) -> Shapes:
     elif call.integer("num_outputs", 0) == count:
         # The last part is smaller if the dimension is not a multiple of the number of parts.
         size = quotient_rounded_up(axis_size, count)
+        if isinstance(axis_size, int) and isinstance(size, int) and size * (count - 1) > axis_size:
+            wrong = f"dimension {axis} of {{0}} is {axis_size}, which onnxruntime cannot split into"
+            call.reject(f"{wrong} {count} parts of {size}", specified=False)
         sizes = (*(size,) * (count - 1), minus(axis_size, times(size, count - 1)))
     else:
         sizes = (quotient(axis_size, count),) * count
