@@ -131,7 +131,7 @@ WARNINGS = {
     ADDED.format("one1"): "`one1` has 1 dimension, but onnxruntime needs 0",
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
     'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
-    "y, s1, s2, s3 = Split <axis = 0, num_outputs = 4> (x)": "onnxruntime cannot split into 4 parts",
+    "y, s1, s2, s3 = Split <axis = 0, num_outputs = 4> (x)": "cannot split into 4 parts",
     "y = Resize (image, roi, scales, none)": "onnxruntime rejects `scales` together",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "entry 0 of `output_shape` is 9, but",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "entry 0 of",
