@@ -19,7 +19,7 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     unopened_bracket,
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
@@ -139,11 +139,11 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     if context.next_statement == context.at:  # the word ends an incomplete statement
         return
-    removed = [Edit(Span(word.at, context.at), "")]
-    removed += [replace(token, "") for token in context.rest if token == ";"]
+    extra = [Edit(Span(word.at, context.at), "")]
+    extra += [replace(token, "") for token in context.rest if token == ";"]
     message = f"`{word}` does not belong here"
     title = f"remove `{word}`"
-    yield Diagnosis("foreign-word", message, word.span, tuple(removed), title, min_tokens=3)
+    yield Diagnosis("foreign-word", message, word.span, tuple(extra), title, min_tokens=3)
     if len(context.done) == 1 and "node" in context.rules:
         edits = (insert(context.at, "= "),)
         help = "remove this line, or write a node, such as `y = Op (x)`"
@@ -326,21 +326,18 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         assert match is not None
         message = f"unexpected `{match[0]}`: statements do not end with punctuation"
         span, title = Span(*match.span()), f"remove the `{match[0]}`"
-        edits = (Edit(span, ""),)
-        yield Diagnosis("semicolon", message, span, edits, title, safe=True, min_tokens=0)
+        yield removed("semicolon", message, span, title, safe=True, min_tokens=0)
     if context.token == ";":
-        span, comment = context.token.span, _is_comment(context)
-        if comment and context.text.endswith(",", 0, context.previous_end):
+        span, after_comma = context.token.span, context.text.endswith(",", 0, context.previous_end)
+        comment = _is_comment(context, after_comma)
+        if comment and after_comma:
             message, whole = "a comment must start with `#`", Span(span.start, context.line_end)
             words = context.text[span.end : whole.end].strip()
             yield rewritten("slash-comment", message, whole, f"# {words}", min_tokens=0)
         among_outputs = "node" in context.rules and "=" not in context.done
         separates = _separates(context)
-        if context.done[-1:] == [","]:
-            message, edits = "unexpected `;` after `,`", (Edit(span, ""),)
-            yield Diagnosis("semicolon", message, span, edits, "remove the `;`", min_tokens=2)
         expected = set(context.expected())
-        if separates and "COMMA" in expected:
+        if separates and "COMMA" in expected and not after_comma:
             message = "expected `,`, found `;`"
             is_key = "COLON" in expected and context.ahead[:1] in (["["], ["{"])
             safe = not (among_outputs or is_key or comment)
@@ -350,21 +347,19 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
                 message = f"expected `{mark}`, found `;`"
                 safe = context.name(context.done[-1]) not in {"PRIM", "TYPE"}
                 yield rewritten("semicolon", message, span, mark, safe=safe, min_tokens=3)
-        message = "unexpected `;`: statements do not end with punctuation"
+        reason = " after `,`" if after_comma else ": statements do not end with punctuation"
         around = context.text[span.start - 1 : span.start] + context.text[span.end : span.end + 1]
-        joins = around.isalnum() and len(around) == 2
-        safe = not joins and not comment
-        yield Diagnosis(
-            "semicolon", message, span, (Edit(span, ""),), "remove the `;`", safe=safe, min_tokens=0
-        )
+        doubtful = comment or (after_comma and context.ahead)
+        safe = not (doubtful or (around.isalnum() and len(around) == 2))
+        message, title = f"unexpected `;`{reason}", "remove the `;`"
+        yield removed("semicolon", message, span, title, safe=safe, min_tokens=0)
 
 
-def _is_comment(context: ErrorContext) -> bool:
+def _is_comment(context: ErrorContext, after_comma: bool) -> bool:
     """Whether only words follow on the line that are no names, as in `x, ; a comment`."""
     words = [token for token in context.ahead if context.name(token) == "WORD"]
     known = any(occurs_elsewhere(context.text, word, word.span) for word in words)
-    separate = context.text.endswith(",", 0, context.previous_end)
-    return words == context.ahead != [] and (separate or not known)
+    return words == context.ahead != [] and (after_comma or not known)
 
 
 def _separates(context: ErrorContext) -> bool:
