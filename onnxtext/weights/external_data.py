@@ -193,8 +193,9 @@ class Embedder(_DataMover):
         """Create an embedder; `base` is the model's directory, None if the model has no file."""
         super().__init__()
         self._base = base
-        self._files: dict[str, memoryview | FileParts] = {}
-        self._checked: set[tuple[str, str]] = set()
+        self._paths: dict[str, Path] = {}
+        self._files: dict[Path, memoryview | FileParts] = {}
+        self._digests: dict[Path, str] = {}
         self.found = False
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
@@ -234,31 +235,37 @@ class Embedder(_DataMover):
             return RawData(file[start : start + length])
 
     def _open(self, location: str) -> memoryview | FileParts:
-        file = self._files.get(location)
-        if file is None:
+        path = self._paths.get(location)
+        if path is None:
             if self._base is None:
                 raise PathError(
                     "the directory of the model is unknown: save the model, or pass `base_dir`"
                 )
-            file = self._files[location] = view_parts(resolve_inside(self._base, location))
-        return file
+            path = resolve_inside(self._base, location)
+            if path not in self._files:
+                self._files[path] = view_parts(path)
+            self._paths[location] = path
+        return self._files[path]
 
     def _check(
         self, location: str, file: memoryview | FileParts, checksum: str, subject: str
     ) -> None:
-        """Raise a `BlobError` unless a file has the SHA-1 `checksum`; remember verified files."""
-        if (location, checksum) in self._checked:
-            return
-        sha1 = hashlib.sha1(usedforsecurity=False)
-        for start in range(0, len(file), _BLOCK):
-            sha1.update(file[start : start + _BLOCK])
-        actual = sha1.hexdigest()
+        """Raise a `BlobError` unless a file has the SHA-1 `checksum`.
+
+        Each file is read once, whatever the number of its locations and of spellings of its SHA-1.
+        """
+        path = self._paths[location]
+        actual = self._digests.get(path)
+        if actual is None:
+            sha1 = hashlib.sha1(usedforsecurity=False)
+            for start in range(0, len(file), _BLOCK):
+                sha1.update(file[start : start + _BLOCK])
+            actual = self._digests[path] = sha1.hexdigest()
         if actual != checksum.lower():
             message = (
                 f"{subject}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"
             )
             raise BlobError(message, CHECKSUM)
-        self._checked.add((location, checksum))
 
 
 def _number(text: str, subject: str, key: str) -> int:

@@ -9,6 +9,7 @@ import io
 import os
 import zipfile
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import safetensors.numpy
 
 import onnxtext
 from onnxtext.diagnostics import OnnxTextError
+from onnxtext.weights.external_data import embed_external
 from tests.cli.command import names
 from tests.cli.command import run_unchecked as run
 from tests.seeds import seeded
@@ -284,6 +286,34 @@ def test_data_with_a_valid_checksum_is_embedded(tmp_path: Path) -> None:
     text.write_text(external(location="w.bin", checksum=digest))
     data = run("to-binary", text, "--embed-external", "-o", "-").out
     assert onnx.load_from_string(data).graph.initializer[0].raw_data == b"12345678"
+
+
+def test_a_checksum_is_computed_once_for_each_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small model could refer to a large file by many locations and spellings of its checksum."""
+    (tmp_path / "w.bin").write_bytes(b"12345678")
+    (tmp_path / "link.bin").symlink_to("w.bin")
+    digest = hashlib.sha1(b"12345678").hexdigest()
+    assert digest != digest.upper()
+    weights = [
+        f'float[2] w{index} = ["location": "{location}", "checksum": "{checksum}"]'
+        for index, (location, checksum) in enumerate(
+            product(["w.bin", "./w.bin", "././w.bin", "link.bin"], [digest, digest.upper()])
+        )
+    ]
+    text = f"<ir_version: 10, opset_import: [21]> g () => () <{', '.join(weights)}> {{}}"
+    computed = []
+
+    def sha1(*, usedforsecurity: bool) -> Any:
+        computed.append(usedforsecurity)
+        return hashlib.new("sha1", usedforsecurity=usedforsecurity)
+
+    monkeypatch.setattr(hashlib, "sha1", sha1)
+    embed_external(onnxtext.parse(text), tmp_path)
+    assert len(computed) == 1
+    onnxtext.check(text, base_dir=tmp_path)
+    assert len(computed) == 2
 
 
 def test_models_over_two_gibibytes_are_rejected(tmp_path: Path) -> None:
