@@ -74,7 +74,7 @@ class _Location:
         unsafe: the reason why the location is unsafe; None if it is safe.
         missing: the reason why there is no regular file, such as "does not exist"; None if there is
             one, or if this is unknown.
-        path: the path of the file, with links resolved; None if there is none, or if it is unknown.
+        path: the path of the file; None if there is none, or if it is unknown.
         size: the size of the file in bytes.
     """
 
@@ -99,7 +99,7 @@ def _look_up(location: str, base_dir: Path | None) -> _Location:
     if status is None or not stat.S_ISREG(status.st_mode):
         reason = "is not a regular file" if os.path.lexists(path) else "does not exist"
         return _Location(missing=reason)
-    return _Location(path=path.resolve(), size=status.st_size)
+    return _Location(path=path, size=status.st_size)
 
 
 def _file(
@@ -212,6 +212,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> I
 def _checksum(
     tensor: TensorUse, checksum: str, path: Path, digests: dict[Path, str]
 ) -> Iterator[Finding]:
+    path = Path(os.path.realpath(path))  # many links may lead to one large file
     actual = digests.get(path)
     if actual is None:
         import hashlib
