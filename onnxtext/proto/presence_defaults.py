@@ -11,6 +11,7 @@ from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import rich_lists, tensors_in
 from onnxtext.proto.unknown_fields import RecordError
+from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
 
 OFFICIAL_DEFAULTS = ("node.domain", "tensor.name")
