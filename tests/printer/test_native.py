@@ -283,6 +283,15 @@ def test_graphs_beyond_the_depth_limit_print_the_same() -> None:
         assert_same_text(Model(graph))
 
 
+def test_subclasses_of_graphs_print_the_same() -> None:
+    class Subclass(Graph):
+        """A subclass, which the native core does not know."""
+
+    graph = Subclass("g", quantization=[Annotation("x", (("SCALE_TENSOR", "scale"),))])
+    assert_same_text(Model(graph))
+    assert "SCALE_TENSOR" in print_model(Model(graph))
+
+
 # ---- Numbers and strings ----------------------------------------------------------------------
 
 

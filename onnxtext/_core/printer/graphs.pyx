@@ -10,7 +10,7 @@ from libc.string cimport strlen
 from onnxtext._core.printer.metadata cimport pairs
 from onnxtext._core.printer.nodes cimport NodePrinter
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, GRAPH, MODEL, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_OPSET, OPSET, get, graph_part, part_of,
+    FUNCTION, MODEL, OF_FUNCTION, OF_GRAPH, OF_MODEL, OF_OPSET, OPSET, get, graph_part, part_of,
 )
 from onnxtext._core.printer.text cimport Text
 
@@ -206,7 +206,7 @@ cdef class Printer(NodePrinter):
         cdef list nodes = graph_part(graph, OF_GRAPH.nodes, "nodes")
         self.note(graph_part(graph, OF_GRAPH.metadata, "metadata"))
         self.note(graph_part(graph, OF_GRAPH.value_metadata, "value_metadata"))
-        self.note(type(graph) is GRAPH and get(graph, OF_GRAPH.quantization))
+        self.note(type(graph) is not FUNCTION and graph.quantization)  # a `Graph` or a subclass
         if values:
             out.character(c" ")
             self._values(graph, indent)
