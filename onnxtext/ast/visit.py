@@ -147,8 +147,8 @@ def nested_graphs(nodes: Iterable[Node]) -> Sequence[Graph]:
 def large_values(values: Iterable[ValueInfo], max_elements: int) -> Sequence[ValueInfo]:
     """Return the values that are initializers, except initializers with few elements.
 
-    These have raw data with at most `max_elements` elements, or a field such as `float_data` with
-    at most 4 times this number of bytes.
+    An initializer is left out if its raw data has at most `max_elements` elements, or if a field
+    such as `float_data` has at most 4 times this number of bytes.
     """
     if core() == "native":
         result: list[ValueInfo] = core_module("ast.visit").large_values(values, max_elements)

@@ -51,7 +51,7 @@ def read_errors(default: str | Path) -> Iterator[None]:
 def check_inputs(*, again: bool = False) -> None:
     """Raise a CommandError if an input has changed since it was mapped into memory.
 
-    Unless `again`, which announces a further check, the inputs may change after this call.
+    After this call, the inputs may change, unless `again`: then a later call checks them again.
     """
     with read_errors(""):
         check_mapped(again=again)

@@ -91,7 +91,10 @@ def split_at_commas(
 
 
 def conversion_options(inputs: FileName, output: FileName) -> Callable[[F], F]:
-    """Return a decorator that adds `inputs`, `output`, `force`; the arguments are click types."""
+    """Return a decorator that adds the parameters `inputs`, `output` and `force` to a command.
+
+    The arguments are the click types of the first two.
+    """
     return lambda command: add_options(
         command,
         click.argument("inputs", nargs=-1, metavar="[IN]...", type=inputs),

@@ -20,10 +20,11 @@ from onnxtext.engines.value_files import read_values, write_values
 
 
 def main(engine: str, place: str, memory: int) -> int:
-    """Run a model and write its outputs, or the error, to files; return the exit status.
+    """Run a model with `onnx` or `onnxruntime`, and write its outputs, or the error, to files.
 
     `place` is the directory that has `model.onnx` and `inputs`, and gets the results. `memory` is
-    the maximum number of bytes that this process may allocate (Linux only); 0 for no limit.
+    the maximum number of bytes that this process may allocate (Linux only); 0 for no limit. Return
+    the exit status: 0 if the model ran; 1 after an error, which is then in `error.json`.
     """
     directory = Path(place)
     os.dup2(2, 1)  # send stdout to stderr: engines print to it

@@ -229,8 +229,8 @@ def _check_elements(
 ) -> None:
     """Check that a conversion has not changed the elements of an input, except by rounding floats.
 
-    `value` and `result` have the elements before and after the conversion, in types of numpy;
-    `given` and `expected` are the actual types.
+    `value` and `result` are the elements before and after the conversion. For a type of ml_dtypes,
+    they are in a type of numpy; `given` and `expected` are the types without this change.
 
     Raises:
         OnnxTextError: integers have changed, floats became integers, or the range of the expected

@@ -39,7 +39,7 @@ class SourceSpellingPrinter(GraphPrinter):
         self._spelled: list[str] = []  # the attributes of the node that is being printed
 
     def node_with_source_attributes(self, node: Node, code: str, indent: str) -> str | None:
-        """Print a node, but keep the spelling of its attributes in `code`: `axis: int = +1`.
+        """Print a node, but keep how `code` spells its attributes, such as `axis: int = +1`.
 
         Return None if this is impossible, for example because an attribute is not a number, a list
         of numbers or a string without escapes.
@@ -67,7 +67,7 @@ class SourceSpellingPrinter(GraphPrinter):
         return one_per_line(self._spelled, "<>", indent)
 
     def value_with_source_numbers(self, value: ValueInfo, code: str, indent: str) -> str | None:
-        """Print an initializer, but keep the spelling of its numbers in `code`, such as `1.50`.
+        """Print an initializer, but keep how `code` spells its numbers, such as `1.50`.
 
         Return None if this is impossible, for example because its data is neither a number nor a
         list that the printer writes flat.

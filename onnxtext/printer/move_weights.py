@@ -41,8 +41,8 @@ class WeightMover(Rewriter):
         self.max_small_elements = max_small_elements
         self.resources: dict[str, bytes | memoryview] = {}
         self.digests: dict[str, str] = {}
-        self._type: ast.TensorType | None = None  # the last one; usually the next tensor has it
-        self._count = 0  # its number of elements
+        self._type: ast.TensorType | None = None  # of the last tensor; often also of the next
+        self._count = 0  # the number of elements of this type
 
     def add(self, data: bytes | memoryview) -> str:
         """Add bytes to the resources; return their digest as the text shows it."""

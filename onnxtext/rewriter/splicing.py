@@ -130,7 +130,10 @@ class Splicing:
         return edits
 
     def _restate(self, at: int, origin: str, before: str, after: str) -> None:
-        """Replace a statement, printed as `before`; with `in_parts`, perhaps only some parts."""
+        """Replace a statement by `after`, its printed form; it was printed as `before`.
+
+        With `in_parts`, replace only the changed parts of a long statement if possible.
+        """
         if before == after:
             return  # only metadata has changed, which is in a section
         start, end = self._span(at, origin)

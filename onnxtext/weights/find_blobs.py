@@ -143,7 +143,8 @@ class BlobReader:
     def _check_size(self, digest: str, size: int) -> None:
         """Reject a large blob that has more bytes than its tensors need, before it is read.
 
-        A sparse file of any size takes no place on the disk, but its digest takes forever.
+        A sparse file needs hardly any space on the disk, but computing the digest of a huge one
+        takes very long.
         """
         if size <= _ALWAYS_READ:
             return

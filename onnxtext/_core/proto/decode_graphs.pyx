@@ -312,7 +312,10 @@ cdef object output_at(list nodes, Py_ssize_t place):
 
 
 cdef Py_ssize_t after_output(list nodes, Py_ssize_t place, str name) except -1:
-    """Return the index after the next node, from `place` on, that has this output; else `place`."""
+    """Return the index after the first node from `place` on whose first output is `name`.
+
+    Return `place` if none of the next `NEAR` nodes is one.
+    """
     cdef Py_ssize_t index
     for index in range(place, place + NEAR):
         if name == output_at(nodes, index):

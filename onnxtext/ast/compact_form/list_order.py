@@ -178,7 +178,8 @@ def decorator_of(
 ) -> Decorator:
     """Return the decorator `decorator` with the arguments `order`.
 
-    `names` must contain the names in `order.without`, in the order to print them.
+    `names` must contain the names in `order.without`, in the order to print them; other names are
+    ignored.
     """
     values = [to_bytes(i) if isinstance(i, str) else i for i in order.items]
     if core() == "native":

@@ -98,7 +98,7 @@ def is_plain(info: ValueInfo) -> bool:
 
 
 def place_each(placed: Placed) -> None:
-    """Set the types of nodes' outputs."""
+    """Set the type of each of the outputs in `placed`."""
     for node, index, info in placed:
         if len(node.outputs) == 1:
             node.output_types = (info.type,)

@@ -178,8 +178,9 @@ class OperatorTable:
 
 
 class Schemas:
-    """The operators of the installed onnx, and others of schema files: those in `tables`.
+    """The operators of the installed onnx and of schema files.
 
+    `tables` has the operators of the schema files. They are searched for operators that onnx lacks.
     If several tables have an operator, the first one counts.
     """
 

@@ -265,7 +265,10 @@ class SizeExplainer:
     def _sources(
         self, step: ExplanationStep, node: Node, influences: list[Influence]
     ) -> list[Wanted]:
-        """Return the sizes in `influences` to explain next, each once: inputs may be equal."""
+        """Return the input sizes in `influences`, which are explained next.
+
+        Each size occurs once, although several inputs may be the same value.
+        """
         return list(dict.fromkeys((step.view, node.inputs[i], part) for i, part in influences))
 
     def _facts(self, view: InferredView, node: Node, target: Signature) -> NodeFacts:

@@ -120,8 +120,9 @@ class InferenceClient:
     """Sends the requests of one check to child processes, and stops after too many failures.
 
     Methods return an `Answer`: their results, onnx's error message (a `str`), or a `Failure`.
-    Answers of small `node` requests are added to `answers`, a cache that is cleared when it is
-    full. Failures are cached only within one check, because a later check may succeed.
+    Answers of small `node` requests are added to `answers`, a cache that several checks share; the
+    constructor clears it if it is full. Failures are cached only within one check, because a later
+    check may succeed.
 
     Attributes:
         failures: the failures of requests, in the order of the requests.

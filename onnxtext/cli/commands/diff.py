@@ -61,7 +61,7 @@ Exit status:
 def _categories(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the categories of differences in `--ignore`; raise a BadParameter for others."""
+    """Return the categories in `--ignore`, each once; raise a BadParameter for an unknown one."""
     names = split_at_commas(context, parameter, values)
     for name in names:
         if name not in CATEGORIES:
@@ -149,7 +149,8 @@ def run_diff(
     """Compare two files and show their differences, with the names of the files.
 
     `form`, `ignore`, `every` and `quiet` are options of the command; `output` is the file to write,
-    or None for standard output. Return the exit status.
+    or None for standard output. Return the exit status: 0 if the models are equal, 1 if they
+    differ, 2 after an error.
     """
     sides = []
     for file in (old, new):

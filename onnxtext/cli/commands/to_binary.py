@@ -108,7 +108,7 @@ def _explain_dangling(source: Source, error: OnnxTextError, job: ConversionJob) 
 
 
 def _raise_errors(check: Callable[..., list[Diagnostic]], job: ConversionJob) -> None:
-    """Raise the errors that `check` finds with the settings of the project of a job."""
+    """Raise the errors that `check` finds with the settings of the job's project."""
     from onnxtext.cli.load_settings import schemas_of_project
 
     with schemas_of_project(job.source) as settings:

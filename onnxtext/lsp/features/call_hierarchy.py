@@ -68,7 +68,7 @@ def outgoing(
 
 
 def _calls(document: Document) -> Iterator[tuple[Scope, Scope, Span]]:
-    """Yield all calls of functions: (callee, caller, span of the name)."""
+    """Yield (scope of the callee, scope of the caller, span of the name) of all calls."""
     index = document.version.index
     for key, symbol in index.symbols.items():
         if key[0] != "function" or key[2] not in index.functions():

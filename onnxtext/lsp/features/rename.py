@@ -105,7 +105,7 @@ def _edits(document: Document, symbol: Symbol, new: str) -> list[Edit]:
 
 
 def _unreadable_line(document: Document, symbol: Symbol, renamed: set[Span]) -> int | None:
-    """Return the first line, from 1, with an unreadable name that may refer to a symbol; else None.
+    """Return the first line (from 1) whose unreadable name may refer to a symbol; None if none.
 
     A name is unreadable if a syntax error keeps it out of every statement. `renamed` has the spans
     of the symbol's occurrences; names at these spans are skipped.

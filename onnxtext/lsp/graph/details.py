@@ -61,7 +61,8 @@ def details(drawing: Drawing, identity: str) -> dict[str, Any] | None:
 def find(drawing: Drawing, words: str) -> list[dict[str, Any]]:
     """Return the drawn nodes and values whose operator or names contain `words`, ignoring case.
 
-    Each of up to 500 objects has `id`, and `path`: the ids of the groups and nodes around it.
+    Return at most 500 objects. Each has `id`, and `path`: the ids of the groups and nodes around
+    it, outermost first.
     """
     query = words.lower()
     matches = (

@@ -186,10 +186,10 @@ class StatementResults:
         self._newest: tuple[DocumentVersion, Keys] | None = None
 
     def column_for(self, name: str, version: DocumentVersion) -> tuple[list[Any], Any]:
-        """Return the column `name` for a version, and the last `extra` of `fill` (None: no call).
+        """Return the column `name` for a version of the text, and its `extra`.
 
         The column has the old entries of unchanged statements at both ends, and None for all
-        others.
+        others. `extra` is this argument of the last `fill` for `name`; None if there was none.
         """
         keys = self._keys_of(version)
         old, column, extra = self._kept.get(name, ([], [], None))

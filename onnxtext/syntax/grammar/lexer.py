@@ -296,7 +296,7 @@ def _common_tokens(word: str) -> list[tuple[str, str]]:
 
 
 def _fixed_texts(terminal: Terminal) -> list[str]:
-    """Return the texts of punctuation or a special word, such as `["true", "false"]`; or []."""
+    """Return all texts of punctuation or special words: `["true", "false"]`; [] for others."""
     if terminal.literal is not None:
         return [terminal.literal]
     words = re.fullmatch(r"(\(\?i:\(\?:)?([a-z0-9_|]+)\)*", terminal.pattern)
@@ -308,7 +308,7 @@ def _fixed_texts(terminal: Terminal) -> list[str]:
 
 
 def _terminal_pattern(terminal: Terminal) -> str:
-    """Return the pattern of a terminal, with a limit of 100 consecutive opening brackets."""
+    """Return the pattern of a terminal; for NESTED, reject 100 consecutive opening brackets."""
     if terminal.name == "NESTED":
         return r"(?!(?:\[[ \t\n\v\f\r]*){100})" + terminal.pattern
     return terminal.pattern + (r"(?!\w)" if terminal.name == "NEGATIVE_WORD" else "")

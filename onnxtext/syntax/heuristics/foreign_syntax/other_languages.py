@@ -356,7 +356,10 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _is_comment(context: ErrorContext, after_comma: bool) -> bool:
-    """Whether only words follow on the line that are no names, as in `x, ; a comment`."""
+    """Whether the rest of the line is a comment, that is, only words: `x, ; a comment`.
+
+    Unless a comma precedes, the words must not occur elsewhere, as names do.
+    """
     words = [token for token in context.ahead if context.name(token) == "WORD"]
     known = any(occurs_elsewhere(context.text, word, word.span) for word in words)
     return words == context.ahead != [] and (after_comma or not known)

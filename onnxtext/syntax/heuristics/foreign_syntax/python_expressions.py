@@ -124,7 +124,7 @@ def expressions(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _first_words(context: ErrorContext) -> Iterator[Edit]:
-    """Yield edits that leave the first token of each input, from the last one before the error."""
+    """Yield edits that keep only the first token of each input from the one at the error on."""
     depth, tokens = 0, list[Token]()
     for token in (*context.done[-1:], *context.rest, None):
         depth += (token == "(") - (token == ")")
