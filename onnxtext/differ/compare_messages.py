@@ -173,11 +173,11 @@ def _key(item: FieldValue, key: str | None, index: int) -> str:
 
 def _by_key(record: Record) -> dict[str | int, tuple[FieldValue, ...]]:
     """Map the name of each field (the number of an unknown field) to the values of the field."""
-    result: dict[str | int, tuple[FieldValue, ...]] = {}
+    values: dict[str | int, list[FieldValue]] = {}
     for field in record.fields:
         assert field.key is not None
-        result[field.key] = (*result.get(field.key, ()), field.value)
-    return result
+        values.setdefault(field.key, []).append(field.value)
+    return {key: tuple(items) for key, items in values.items()}
 
 
 def _values_text(values: tuple[FieldValue, ...] | None) -> str | None:

@@ -176,3 +176,11 @@ def test_the_model_that_cannot_be_encoded_is_named(label: str) -> None:
     bad, good = model([Node("Relu", ("x",), ("y",), decorators=(unknown,))]), model([])
     with pytest.raises(OnnxTextError, match=f"^{label}: error: NodeProto has no field `nope`"):
         diff(*((bad, good) if label == "old" else (good, bad)))
+
+
+def test_many_unknown_fields_of_one_node_are_compared() -> None:
+    def node(first: int) -> Node:
+        fields = [Field(999, Number(str(first + index))) for index in range(100_000)]
+        return Node("Relu", ("x",), ("y",), decorators=tuple(Decorator("set", (f,)) for f in fields))
+
+    assert diff(model([node(0)]), model([node(1)])).verdict == "differ"
