@@ -180,7 +180,8 @@ def test_the_model_that_cannot_be_encoded_is_named(label: str) -> None:
 
 def test_many_unknown_fields_of_one_node_are_compared() -> None:
     def node(first: int) -> Node:
-        fields = [Field(999, Number(str(first + index))) for index in range(100_000)]
-        return Node("Relu", ("x",), ("y",), decorators=tuple(Decorator("set", (f,)) for f in fields))
+        numbers = [Number(str(first + index)) for index in range(100_000)]
+        decorators = tuple([Decorator("set", (Field(999, number),)) for number in numbers])
+        return Node("Relu", ("x",), ("y",), decorators=decorators)
 
     assert diff(model([node(0)]), model([node(1)])).verdict == "differ"

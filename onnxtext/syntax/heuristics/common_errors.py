@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from onnxtext.syntax.heuristics.constructs import (
-    attribute_errors,
+    attribute_list_errors,
     attribute_value_errors,
     data_errors,
     decorator_errors,
@@ -32,19 +32,20 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
     look_alikes,
     markdown_and_comments,
     other_languages,
-    python_expressions,
+    python_syntax,
     right_sides,
 )
 
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
-    markdown_and_comments.carriage_return, markdown_and_comments.emphasis, other_languages.slashes,
+    markdown_and_comments.carriage_return, markdown_and_comments.emphasis,
+    markdown_and_comments.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     misplaced_lines.line_moved_down,
     list_errors.empty_pair, unquoted_names.split_word,
     # Headers
     header_errors.unclosed_list, header_errors.unclosed_header, header_errors.headers,
-    header_errors.missing_header_comma, header_errors.odd_key, header_errors.point_for_comma,
+    header_errors.missing_header_comma, header_errors.odd_key, wrong_marks.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_list,
     # Sections
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
@@ -65,7 +66,7 @@ COMMON_ERRORS = (
     attribute_value_errors.missing_value, attribute_value_errors.tensor_values,
     attribute_value_errors.blank_after_minus, attribute_value_errors.spaced_names,
     attribute_value_errors.references, list_errors.thousands_separators,
-    python_expressions.called_values, python_expressions.called_elements,
+    python_syntax.called_values, python_syntax.called_elements,
     data_errors.blobs, data_errors.doubled_closer, data_errors.booleans,
     data_errors.quoted_elements, data_errors.odd_characters_in_numbers,
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
@@ -75,22 +76,23 @@ COMMON_ERRORS = (
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
     # Whole texts
-    graph_errors.empty_text, other_languages.other_format, other_languages.fences,
+    graph_errors.empty_text, other_languages.other_format, markdown_and_comments.fences,
     other_languages.imports, other_languages.control_flow,
-    python_expressions.conditional_expressions,
+    python_syntax.conditional_expressions,
     markdown_and_comments.backticks, markdown_and_comments.trailing_comment,
     # Nodes
-    attribute_errors.node_among_attributes, attribute_errors.unfinished_graph,
+    attribute_list_errors.node_among_attributes, attribute_list_errors.unfinished_graph,
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
-    python_expressions.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
+    python_syntax.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
     misplaced_node_parts.line_in_brackets,
     misplaced_node_parts.trailing_decorator, misplaced_node_parts.subscript,
     operator_errors.made_by_helper, operator_errors.operator_separators,
-    python_expressions.expressions, attribute_errors.unopened_attributes,
+    python_syntax.expressions, attribute_list_errors.unopened_attributes,
     operator_errors.after_node, operator_errors.comma_after_node, operator_errors.block_among_nodes,
-    attribute_errors.unclosed_attribute_list, attribute_errors.unclosed_attributes,
-    attribute_errors.named_inputs, other_languages.tensor_types, other_languages.keyword_arguments,
+    attribute_list_errors.unclosed_attribute_list, attribute_list_errors.unclosed_attributes,
+    attribute_list_errors.named_inputs, other_languages.tensor_types,
+    other_languages.keyword_arguments,
     node_errors.element_type_name, string_errors.bare_string, node_errors.no_outputs,
     node_errors.operator_first, node_errors.brackets_of_outputs,
     misplaced_node_parts.misplaced_comma, node_errors.brackets_of_inputs,
@@ -108,15 +110,15 @@ COMMON_ERRORS = (
     graph_errors.missing_opener,
     graph_errors.extra_brace,
     # Constructs in the wrong place
-    foreign_nodes.mlir_node, other_languages.other_comments,
+    foreign_nodes.mlir_node, markdown_and_comments.other_comments,
     string_errors.lone_string, other_languages.foreign_words, graph_errors.marks_in_name,
     misplaced_constructs.misplaced_types, misplaced_constructs.graph_without_head,
     misplaced_constructs.graph_among_nodes, misplaced_constructs.type_after_node,
     misplaced_constructs.label_without_brackets, misplaced_constructs.prose,
     # Tokens
-    token_errors.conflict, attribute_errors.empty_attributes, list_errors.list_separators,
+    token_errors.conflict, attribute_list_errors.empty_attributes, list_errors.list_separators,
     other_languages.semicolon, token_errors.other_quotes, token_errors.numbers,
-    python_expressions.python_constants, wrong_marks.foreign_marks, token_errors.misspelled,
+    python_syntax.python_constants, wrong_marks.foreign_marks, token_errors.misspelled,
     value_errors.named_data,
     token_errors.unknown_types,
     # Strings and lists

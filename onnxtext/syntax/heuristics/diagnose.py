@@ -15,7 +15,7 @@ from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.constructs import (
-    attribute_errors,
+    attribute_list_errors,
     attribute_value_errors,
     graph_errors,
     header_errors,
@@ -33,7 +33,7 @@ from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import (
     markdown_and_comments,
     other_languages,
-    python_expressions,
+    python_syntax,
 )
 from onnxtext.syntax.heuristics.missing_and_extra_tokens import (
     best_change,
@@ -110,11 +110,11 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 _WIDER = (
     misplaced_lines.misplaced_line, markdown_and_comments.trailing_comment,
     header_errors.text_before_header, misplaced_lines.repeated_line,
-    attribute_errors.node_among_attributes,
+    attribute_list_errors.node_among_attributes,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,
-    attribute_errors.unclosed_attributes, other_languages.tensor_types,
-    attribute_value_errors.called_number, python_expressions.called_elements,
-    python_expressions.called_values, token_errors.misspelled, list_errors.thousands_separators,
+    attribute_list_errors.unclosed_attributes, other_languages.tensor_types,
+    attribute_value_errors.called_number, python_syntax.called_elements,
+    python_syntax.called_values, token_errors.misspelled, list_errors.thousands_separators,
     list_errors.list_without_brackets, list_errors.early_end,
     graph_errors.wrong_brackets, graph_errors.wrong_bracket,
 )  # fmt: skip

@@ -188,18 +188,6 @@ def _has_letters(text: str, key: str) -> bool:
     return len(text) - len(key) <= _MAX_OTHERS and all(letter in letters for letter in key)
 
 
-_POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
-
-
-def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `.` in place of the comma after a header entry: `ir_version: 10.`."""
-    token = context.token
-    match = None if token is None else _POINT.match(context.text, token.at)
-    if match is not None and "header_entry" in context.rules:
-        span = Span(*match.span(1))
-        yield rewritten("wrong-mark", "expected `,`, found `.`", span, ",", safe=True, min_tokens=2)
-
-
 def _entries(tokens: list[Token]) -> tuple[list[Edit], int, int]:
     """Find edits that correct the header entries at the start of `tokens`.
 

@@ -14,7 +14,7 @@ from onnxtext.source import SECTIONS, Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
-from onnxtext.syntax.heuristics.constructs.attribute_errors import missing_opening, node_above
+from onnxtext.syntax.heuristics.constructs.attribute_list_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES

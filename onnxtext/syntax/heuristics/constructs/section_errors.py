@@ -17,7 +17,7 @@ from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.resources import WEIGHT_PLACES
 from onnxtext.syntax.actions.sections import ENCODING_KEYS, TRAINING_KEYS
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
+from onnxtext.syntax.heuristics.constructs.attribute_list_errors import NODE
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, unopened_bracket
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, unclosed
 from onnxtext.syntax.heuristics.error_context import (

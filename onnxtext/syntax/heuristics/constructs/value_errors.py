@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.constructs.attribute_errors import NODE
+from onnxtext.syntax.heuristics.constructs.attribute_list_errors import NODE
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for wrong punctuation: `->`, `:=` and `==`, `%x`, and `:` in place of `=`."""
+"""Error heuristics for wrong punctuation: `->`, `:=` and `==`, `%x`, `:` for `=`, `.` for `,`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _DOMAIN_ONNX = re.compile(r'onnx(?<![\w.]onnx)(?:"| *[:,>])')  # begins with a l
 _BEFORE_NAME = frozenset("(<[{,=:")
 _NO_VALUE = CLOSING | {"<", "(", ","}
 """Tokens that cannot begin a value."""
+_POINT = re.compile(r"\d+(\.)[ \t\r]*(?:#[^\n]*)?\n")
 
 
 def spaced_arrow(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -139,3 +140,12 @@ def _is_certain_equals(context: ErrorContext, colon: Token) -> bool:
 _COLON_RULES = frozenset(
     ("header_entry", "metadata_item", "annotation", "training_item", "resource")
 )
+
+
+def point_for_comma(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `.` in place of the comma after a header entry: `ir_version: 10.`."""
+    token = context.token
+    match = None if token is None else _POINT.match(context.text, token.at)
+    if match is not None and "header_entry" in context.rules:
+        span = Span(*match.span(1))
+        yield rewritten("wrong-mark", "expected `,`, found `.`", span, ",", safe=True, min_tokens=2)

@@ -8,8 +8,15 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
-from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, innermost_bracket
+from onnxtext.syntax.heuristics.error_context import (
+    ErrorContext,
+    begins_line,
+    indentation,
+    innermost_bracket,
+    line_end,
+)
 
 _EMPHASIS = re.compile(
     r"[ \t]*(?P<mark>\*\*|__|`)(?P<line>[^\s*`][^*`\n]*[^\s*`])(?P=mark)[ \t\r]*$"
@@ -21,6 +28,12 @@ _TRAILING = re.compile(
     r"(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
     r"|(?:<!--|\(\*)[ \t]*(?P<inside>.*?)[ \t]*(?:-->|\*\))?)[ \t\r]*$"
 )
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
+_MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
+_NUMBERS = frozenset(("INT", "FLOAT", "FLOAT_WORD", "NEGATIVE_WORD", "NUMBERS"))
+_DIVISION = re.compile(r"//[ \t]*-?\d[\d.]*[ \t\r]*(?:(?:,.*)?[>\])}]|,?[ \t\r]*(?:#|$))")
+_WORDS = re.compile(r"//[ \t]*\w+[ \t]+(?!(?:and|if|or)\b)\w")
 
 
 def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -71,3 +84,68 @@ def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     ends = match[0].rstrip().endswith("-->") and "-->" not in match["inside"]
     safe = ends and begins_line(context.text, start)
     yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
+
+
+def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
+    start = context.line_start + indentation(context.text, context.at)
+    match = _OTHER_COMMENT.match(context.text, start)
+    if match is None or context.at > match.end():
+        return
+    if "attribute" in context.rules and _MARKED_ATTRIBUTE.match(context.text, start):
+        return  # probably an attribute that is written like an option: `--axis = 1`
+    span = Span(start, context.line_end)
+    words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
+    message = "a comment must start with `#`"
+    edits = (Edit(span, f"# {words}"),)
+    safe = match[0][0] != ";" and "-->" not in words
+    yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=safe, min_tokens=0)
+
+
+def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `// comment` and `/* comment */`, but not `axis = 8 // 2`."""
+    offset, text = context.at, context.text
+    divides = _DIVISION.match(text, offset, context.line_limit) is not None
+    kind = context.name(context.done[-1]) if context.done else ""
+    listed = [token for token in context.done if token in {"[", "]"}][-1:] == ["["]
+    named = kind in NAMES and (listed or context.done[-2:-1] in (["@"], ["="]))
+    is_operand = kind in _NUMBERS or named
+    if divides and is_operand:
+        return
+    if text.startswith("//", offset):
+        span = Span(offset, context.line_end)
+        edits = (Edit(Span(offset, offset + 2), "#"),)
+        is_input = "node" in context.rules and context.done[-2:-1] in (["("], [","])
+        after_node = text[context.previous_end - 1] == ")" and not begins_line(text, offset)
+        words = _WORDS.match(text, offset, context.line_limit)
+        safe = words is not None or not (is_operand or is_input or (after_node and divides))
+        message, title = "a comment must start with `#`", "write `#`"
+        yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
+    elif text.startswith("/*", offset):
+        end = text.find("*/", offset, offset + 2000)
+        if end >= 0:
+            span = Span(offset, end + 2)
+            body = text[offset + 2 : end].strip(" *")
+            tail = text[end + 2 : line_end(text, end)]
+            lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
+            newline = "\r\n" if "\r\n" in body else "\n"
+            edits = (Edit(span, newline.join(f"# {line.strip(' *')}" for line in lines)),)
+            message = "a comment must start with `#`, and ends at the end of the line"
+            safe = bool(lines) or not body
+            title = "write `#`" if lines else "remove the comment"
+            yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
+
+
+def fences(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose Markdown fences, such as three backticks, around the text."""
+    match = _FENCE.match(context.text, context.line_start)
+    if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
+        return
+    edits = [Edit(Span(*match.span()), "")]
+    last = _FENCE.search(context.text, match.end())
+    if last is not None:
+        edits.append(Edit(Span(*last.span()), ""))
+    span = Span(context.at, len(context.text[: match.end()].rstrip()))
+    message = "unexpected Markdown fence"
+    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it")
+    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", min_tokens=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics: syntax of Python, C++, MLIR, JSON, Markdown and protobuf text."""
+"""Error heuristics: syntax of Python, C++, MLIR, JSON and protobuf text."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     OPENING,
     ErrorContext,
-    begins_line,
     indentation,
     insert,
-    line_end,
     replace,
 )
 from onnxtext.tensor.element_types import ELEMENTS
@@ -61,8 +59,6 @@ TENSOR_TYPE = re.compile(
 )
 """Matches `tensor<2x3xf32>`, `tensor<float, [2]>`, `tensor(float)[2]` and `tensor(float[2])`."""
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
-_MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
-_OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
     r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
@@ -73,7 +69,6 @@ _OPERATOR_FOR = {
     **dict.fromkeys(("if", "elif", "else", "switch", "case"), "If"),
 }
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
 
@@ -91,22 +86,6 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
                 "one with the tool that wrote this text",
                 skip_to=len(context.text) + 1,
             )
-
-
-def other_comments(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `-- comment`, `; comment` and `<!-- comment -->` on their own lines."""
-    start = context.line_start + indentation(context.text, context.at)
-    match = _OTHER_COMMENT.match(context.text, start)
-    if match is None or context.at > match.end():
-        return
-    if "attribute" in context.rules and _MARKED_ATTRIBUTE.match(context.text, start):
-        return  # probably an attribute that is written like an option: `--axis = 1`
-    span = Span(start, context.line_end)
-    words = context.text[match.end() : context.line_end].strip().removesuffix("-->").strip()
-    message = "a comment must start with `#`"
-    edits = (Edit(span, f"# {words}"),)
-    safe = match[0][0] != ";" and "-->" not in words
-    yield Diagnosis("slash-comment", message, span, edits, "write `#`", safe=safe, min_tokens=0)
 
 
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -181,21 +160,6 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span())
     message = "a tensor type must be written as an element type and dimensions"
     yield rewritten("unknown-type", message, span, written)
-
-
-def fences(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose Markdown fences, such as three backticks, around the text."""
-    match = _FENCE.match(context.text, context.line_start)
-    if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
-        return
-    edits = [Edit(Span(*match.span()), "")]
-    last = _FENCE.search(context.text, match.end())
-    if last is not None:
-        edits.append(Edit(Span(*last.span()), ""))
-    span = Span(context.at, len(context.text[: match.end()].rstrip()))
-    message = "unexpected Markdown fence"
-    yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it")
-    yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", min_tokens=0)
 
 
 def imports(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -277,43 +241,6 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis("foreign-word", message, span, tuple(edits), help=help, min_tokens=min_tokens)
 
 
-def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `// comment` and `/* comment */`, but not `axis = 8 // 2`."""
-    offset, text = context.at, context.text
-    divides = _DIVISION.match(text, offset, context.line_limit) is not None
-    kind = context.name(context.done[-1]) if context.done else ""
-    listed = [token for token in context.done if token in {"[", "]"}][-1:] == ["["]
-    named = kind in NAMES and (listed or context.done[-2:-1] in (["@"], ["="]))
-    is_operand = kind in _NUMBERS or named
-    if divides and is_operand:
-        return
-    if text.startswith("//", offset):
-        span = Span(offset, context.line_end)
-        edits = (Edit(Span(offset, offset + 2), "#"),)
-        is_input = "node" in context.rules and context.done[-2:-1] in (["("], [","])
-        after_node = text[context.previous_end - 1] == ")" and not begins_line(text, offset)
-        words = _WORDS.match(text, offset, context.line_limit)
-        safe = words is not None or not (is_operand or is_input or (after_node and divides))
-        message, title = "a comment must start with `#`", "write `#`"
-        yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
-    elif text.startswith("/*", offset):
-        end = text.find("*/", offset, offset + 2000)
-        if end >= 0:
-            span = Span(offset, end + 2)
-            body = text[offset + 2 : end].strip(" *")
-            tail = text[end + 2 : line_end(text, end)]
-            lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
-            newline = "\r\n" if "\r\n" in body else "\n"
-            edits = (Edit(span, newline.join(f"# {line.strip(' *')}" for line in lines)),)
-            message = "a comment must start with `#`, and ends at the end of the line"
-            safe = bool(lines) or not body
-            title = "write `#`" if lines else "remove the comment"
-            yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
-
-
-_NUMBERS = frozenset(("INT", "FLOAT", "FLOAT_WORD", "NEGATIVE_WORD", "NUMBERS"))
-_DIVISION = re.compile(r"//[ \t]*-?\d[\d.]*[ \t\r]*(?:(?:,.*)?[>\])}]|,?[ \t\r]*(?:#|$))")
-_WORDS = re.compile(r"//[ \t]*\w+[ \t]+(?!(?:and|if|or)\b)\w")
 """Matches `//` and a text that cannot be its right operand."""
 _PUNCTUATION = re.compile(r"[,;](?:[ \t]*[,;])*")
 
