@@ -35,7 +35,8 @@ def quote_string(text: str) -> str:
         if '"' in text or "\\" in text:
             text = text.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{text}"'
-    return 'b"' + "".join([_escape(character) for character in text]) + '"'
+    escapes = {ord(character): _escape(character) for character in set(text)}
+    return f'b"{text.translate(escapes)}"'
 
 
 def string_value(text: str, indent: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,13 +149,17 @@ class BlobReader:
         """
         if size <= _ALWAYS_READ:
             return
-        needed = {} if self._model is None else _NeededSizes(self._model).sizes
+        needed = self._needed_sizes
         if size > needed.get(digest, _LARGEST):
             known = digest in needed
             why = f"the tensor needs {needed[digest]:,}" if known else f"at most {_LARGEST:,} fit"
             raise BlobError(
                 f"the blob {digest} has {count_noun(size, 'byte')}, but {why}", BLOB_SIZE
             )
+
+    @cached_property
+    def _needed_sizes(self) -> dict[str, int]:
+        return {} if self._model is None else _NeededSizes(self._model).sizes
 
     def _open_safetensors(self, path: Path) -> SafetensorsFile:
         """Open a safetensors file, or return the file that was opened before."""

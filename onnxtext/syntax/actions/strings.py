@@ -8,15 +8,14 @@ The values are `str`. Bytes that are not valid UTF-8 become lone surrogates (PEP
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
 
-_SIMPLE = {"\\": b"\\", '"': b'"', "n": b"\n", "r": b"\r", "t": b"\t"}
-_BYTE_ESCAPE = re.compile(
-    r"\\(?:(?P<simple>[\\\"nrt])|x(?P<byte>[0-9A-Fa-f]{2})|u\{(?P<point>[0-9A-Fa-f]{1,6})\})"
-)
+_SIMPLE = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u\{[0-9A-Fa-f]{1,6}\}|.?)", re.DOTALL)
 
 CONFLICT_MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 """The beginnings of the lines that git adds at a merge conflict; names of branches may follow."""
@@ -155,37 +154,35 @@ def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
     Raises:
         SemanticError: an escape is invalid. In `b"…"`, the error marks the escape.
     """
-    parts: list[bytes] = []
-    offset = 0
-    while (slash := text.find("\\", offset)) >= 0:
-        parts.append(text[offset:slash].encode())
-        match = _BYTE_ESCAPE.match(text, slash)
-        value = _escape_value(match, bytes_allowed) if match else None
-        if match is None or value is None:
+
+    def value(match: re.Match[str]) -> str:
+        character = _escaped_character(match[0], bytes_allowed)
+        if character is None:
             escapes = r"\\ \" \n \r \t \u{…}" + (r" \xNN" if bytes_allowed else "")
             raise SemanticError(
-                f"invalid escape `{text[slash : slash + 2]}` in the string",
+                f"invalid escape `{match[0][:2]}` in the string",
                 token=token,
-                offset=slash + 2 if bytes_allowed else 0,  # 0: the offset is unknown
+                offset=match.start() + 2 if bytes_allowed else 0,  # 0: the offset is unknown
                 length=2,
                 help=f"the escapes are {escapes}",
             )
-        parts.append(value)
-        offset = match.end()
-    parts.append(text[offset:].encode())
-    return b"".join(parts)
+        return character
+
+    return _ESCAPE.sub(value, text).encode("utf-8", "surrogateescape")
 
 
-def _escape_value(match: re.Match[str], bytes_allowed: bool) -> bytes | None:
-    """Return the bytes for a match of `_BYTE_ESCAPE`; None if the escape is invalid."""
-    if match["simple"]:
-        return _SIMPLE[match["simple"]]
-    if match["byte"]:
-        return bytes.fromhex(match["byte"]) if bytes_allowed else None
-    point = int(match["point"], 16)
-    if point > 0x10FFFF or 0xD800 <= point < 0xE000:
+@lru_cache(maxsize=1024)
+def _escaped_character(escape: str, bytes_allowed: bool) -> str | None:
+    """Return the character, or the surrogate for a byte, of an escape; None if it is invalid."""
+    kind = escape[1:2]
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]
+    if len(escape) == 2 or kind not in {"u", "x"} or (kind == "x" and not bytes_allowed):
         return None
-    return chr(point).encode()
+    point = int(escape[2:].strip("{}"), 16)
+    if kind == "x":
+        return chr(point if point < 0x80 else 0xDC00 + point)
+    return None if point > 0x10FFFF or 0xD800 <= point < 0xE000 else chr(point)
 
 
 ACTIONS.update(
