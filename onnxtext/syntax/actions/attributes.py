@@ -267,8 +267,8 @@ def _number(
     try:
         return _FLOAT, ast.Float32(float32_bits(text))
     except LiteralError as error:
-        is_hex = declared is None and other_spelling(text) is not None
-        raise from_literal(not_an_int(text) if is_hex else error, text) from None
+        is_foreign = declared is None and other_spelling(text) is not None
+        raise from_literal(not_an_int(text) if is_foreign else error, text) from None
 
 
 def _number_type(text: str) -> ast.AttributeType:
