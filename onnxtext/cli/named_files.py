@@ -105,7 +105,7 @@ def plan_jobs(inputs: tuple[str, ...], output: str | None, to_binary: bool) -> l
                 file.name, file.source, target, makes_directory=to_directory, derived=derived
             )
         )
-    return list(_find_clashes(jobs))
+    return list(_mark_clashes(jobs))
 
 
 def is_directory(name: str) -> bool:
@@ -178,7 +178,7 @@ def _names_directory(name: str) -> bool:
     return name.endswith(_SEPARATORS) or is_directory(name)
 
 
-def _find_clashes(jobs: Iterable[ConversionJob]) -> Iterator[ConversionJob]:
+def _mark_clashes(jobs: Iterable[ConversionJob]) -> Iterator[ConversionJob]:
     """Yield each job, with `clash` set if an earlier job has the same target.
 
     A job is left out if an earlier job has the same target and reads the same file by another path.

@@ -74,10 +74,10 @@ def trial_failures(
     others = {name: _OTHERS for name in _symbols(model) if name != symbol}
     failing_before: set[str] | None = None  # nodes that reject the old size, too
     for size in (2 * old, 3 * old, 2 * old + 3):
-        for node, why in _rejected(infer_shapes(model, {**others, symbol: size}, answers)):
+        for node, why in _rejecting_nodes(infer_shapes(model, {**others, symbol: size}, answers)):
             if failing_before is None:
                 before = infer_shapes(model, {**others, symbol: old}, answers)
-                failing_before = {rejecting for rejecting, _ in _rejected(before)}
+                failing_before = {rejecting for rejecting, _ in _rejecting_nodes(before)}
             if node not in failing_before:
                 message = f"{node} accepts the size {old} of `{symbol}`, but not {size}"
                 yield node, message + (why and f": {why}")
@@ -89,7 +89,7 @@ def _symbols(model: Model) -> set[str]:
     return {dim for shape in shapes for dim in map(plain_dim, shape) if isinstance(dim, str)}
 
 
-def _rejected(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
+def _rejecting_nodes(inferred: InferredShapes) -> Iterator[tuple[str, str]]:
     """Yield (description of the node, reason) for each node that rejects the sizes of its inputs.
 
     The reason is "" if only the checker rejects the sizes, and onnx's inference accepts them.

@@ -125,7 +125,7 @@ def extract_lists(text: str, model: Model, printed: str) -> IncrementalText | No
     cut.take_out_lists(model.graph, twin.graph)
     for function, other in zip(model.functions, twin.functions, strict=True):
         cut.take_out_lists(function, other)
-    return cut if cut.is_whole() else None
+    return cut if cut.has_all_marks() else None
 
 
 class IncrementalText:
@@ -184,7 +184,7 @@ class IncrementalText:
             offset = item.at
             text = source[offset : following.at]
             if marked and (kept or MARK in text):
-                kept = self._is_kept(text, kept=kept)
+                kept = self._read_marks(text, kept=kept)
                 self._add(run, offset)
                 continue
             canonical = printed[twin.at : next_twin.at]
@@ -201,7 +201,7 @@ class IncrementalText:
                 self._enter(item, twin)
         self._add(run, items[-1].at)
 
-    def _is_kept(self, text: str, *, kept: bool) -> bool:
+    def _read_marks(self, text: str, *, kept: bool) -> bool:
         """Count `# fmt: off` and `# fmt: skip`; return whether `# fmt: off` applies at the end.
 
         `text` is the source from a statement to the next. `kept` is whether `# fmt: off` applies
@@ -242,7 +242,7 @@ class IncrementalText:
         self._runs.append(statements)
         self._indents.append(run.writer.indent)
 
-    def is_whole(self) -> bool:
+    def has_all_marks(self) -> bool:
         """Whether every `# fmt: off` and `# fmt: skip` is in a list whose statements were read.
 
         Elsewhere, a `# fmt: off` may keep a region of the text that contains placeholders.

@@ -77,7 +77,7 @@ def weight_notes(loaded: LoadedModel, text: ColoredText) -> dict[int, str]:
     for statement in loaded.document.version.index.statements:
         for type, data in _weights(statement.item):
             cut = text.is_cut(statement.at, max(statement.limit, statement.at + 1))
-            note = describe(type, data) if cut or _is_moved(data) else None
+            note = describe(type, data) if cut or _is_outside(data) else None
             if note:
                 line, _ = text.place(statement.at)
                 notes.setdefault(line, []).append(note)
@@ -92,13 +92,13 @@ def _weights(item: Any) -> Iterator[tuple[Any, Any]]:
             yield None, attribute.value
 
 
-def _is_moved(data: Any) -> bool:
+def _is_outside(data: Any) -> bool:
     """Whether the elements are stored outside of the statement, in a blob or file."""
     match data:
         case Tensor(data=inner):
-            return _is_moved(inner)
+            return _is_outside(inner)
         case SparseTensor():
-            return _is_moved(data.values)
+            return _is_outside(data.values)
         case ExternalData():
             return True
     return hasattr(data, "digest") or hasattr(data, "path")

@@ -42,13 +42,13 @@ def tables_of(settings: Settings, files: Sequence[Path] = ()) -> tuple[OperatorT
         if name == BUNDLED:
             tables.append(bundled_table())
         else:
-            tables.append(_table(read_bytes(_inside(settings, name)), name))
+            tables.append(_table(read_bytes(_path_inside(settings, name)), name))
     if BUNDLED not in settings.schemas:
         tables.append(bundled_table())
     return tuple(tables)
 
 
-def _inside(settings: Settings, name: str) -> Path:
+def _path_inside(settings: Settings, name: str) -> Path:
     """Return the path of a schema file that is listed in the settings of a project.
 
     Raises:

@@ -175,7 +175,7 @@ class Lifter(NodeLifter):
         has_failed = self._graph_differs and depth == _DEPTH_OF_MODEL_GRAPH
         if self._fast is not None and self._level < _FAST_LEVELS and not has_failed:
             result = self._fast.graph(data, depth, start, end)
-            if self._complete(result, "GraphProto", memoryview(data)[start:end]):
+            if self._encodes(result, "GraphProto", memoryview(data)[start:end]):
                 return result
         graph = ast.Graph("")
         texts: dict[int, list[str]] = {2: []}
@@ -229,7 +229,7 @@ class Lifter(NodeLifter):
             decorators.append(unset_decorator("name"))
         graph.decorators = (*assemble_graph(graph, initializers, infos), *decorators)
 
-    def _complete(self, lifted: ast.Graph | ast.Function, message: str, data: memoryview) -> bool:
+    def _encodes(self, lifted: ast.Graph | ast.Function, message: str, data: memoryview) -> bool:
         """Whether `data` is the encoding of a graph or function; if so, remember the encoding.
 
         `data` is a view, because a copy for each level of nested graphs would take much memory.
@@ -268,7 +268,7 @@ class Lifter(NodeLifter):
             return self._decoder.function(self, data, depth)
         if self._fast is not None:
             result = self._fast.function(data, depth)
-            if self._complete(result, "FunctionProto", memoryview(data)):
+            if self._encodes(result, "FunctionProto", memoryview(data)):
                 return result
         function = ast.Function("")
         attributes: list[ast.Attribute] = []

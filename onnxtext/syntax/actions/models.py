@@ -55,7 +55,7 @@ def model(
     )
     result.encoding_habits = tuple(get("encoding", ()))
     if sections:
-        attach_sections(result, Sections.sort(sections))
+        attach_sections(result, Sections.group(sections))
     return result
 
 

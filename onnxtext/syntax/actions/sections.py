@@ -47,7 +47,7 @@ class Sections:
     resources: Resources = field(default_factory=Resources)
 
     @classmethod
-    def sort(cls, sections: list[tuple[str, Any]]) -> Sections:
+    def group(cls, sections: list[tuple[str, Any]]) -> Sections:
         """Group the sections of a text by kind; each section is given as (keyword, content).
 
         Raises:

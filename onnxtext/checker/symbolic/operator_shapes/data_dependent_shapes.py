@@ -56,7 +56,7 @@ def expand(call: OperatorCall) -> SymbolicShape:
     shape, target = call.shape(0), call.symbolic("shape", 1)
     if shape is None or target is None or not _require_rank_1(call, 1):
         return None
-    if _has_negative(call, target):
+    if _rejects_negative(call, target):
         return None
     rank = max(len(shape), len(target))
     padded_shape: Extents = (*(1,) * (rank - len(shape)), *shape)
@@ -65,8 +65,8 @@ def expand(call: OperatorCall) -> SymbolicShape:
     return tuple([_expanded_dim(call, size, wanted) for size, wanted in pairs])
 
 
-def _has_negative(call: OperatorCall, target: Extents) -> bool:
-    """Whether a shape has a negative dimension; reject the node in this case."""
+def _rejects_negative(call: OperatorCall, target: Extents) -> bool:
+    """Reject a shape with a negative dimension; return whether it has one."""
     negative = next((size for size in target if isinstance(size, int) and size < 0), None)
     if negative is not None:
         call.reject(f"the shape has the negative dimension {negative}")
@@ -130,7 +130,7 @@ def constant_of_shape(call: OperatorCall) -> SymbolicShape:
         if count != 1:
             call.reject(f"`value` has {count_noun(count, 'element')}, but 1 is needed")
     shape = call.symbolic("shape", 0) if _require_rank_1(call, 0) else None
-    return None if shape is None or _has_negative(call, shape) else shape
+    return None if shape is None or _rejects_negative(call, shape) else shape
 
 
 def _require_rank_1(call: OperatorCall, index: int) -> bool:

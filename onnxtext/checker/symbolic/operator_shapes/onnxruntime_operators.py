@@ -27,10 +27,10 @@ from onnxtext.checker.symbolic.operator_shapes.attention import (
 )
 from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import require_counts
 from onnxtext.checker.symbolic.operator_shapes.quantized import (
-    accepts_block,
     block_scales,
     gemm_scales,
     packed_blob,
+    require_block,
     require_one,
     require_scalars,
 )
@@ -122,7 +122,7 @@ def _packed_weights(call: OperatorCall) -> None:
     """Check the size attributes of `MatMulNBits`, and its inputs against these attributes."""
     rows, columns = call.integer("K", -1), call.integer("N", -1)
     block, bits = call.integer("block_size", 0), call.integer("bits", 4)
-    if not accepts_block(call, block):
+    if not require_block(call, block):
         return
     if min(rows, columns, bits - 1) < 0:
         call.reject("`K` and `N` must be at least 0, and `bits` at least 1")

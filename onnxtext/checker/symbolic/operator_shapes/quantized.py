@@ -135,7 +135,7 @@ def gemm_scales(call: OperatorCall) -> None:
     call.require_same_shape(4, 5)
 
 
-def accepts_block(call: OperatorCall, block: int, largest: int | None = None) -> bool:
+def require_block(call: OperatorCall, block: int, largest: int | None = None) -> bool:
     """Reject a block size that the kernels of onnxruntime do not support, and return False."""
     if 16 <= block <= (largest or block) and not block & (block - 1):
         return True
@@ -150,7 +150,7 @@ def block_scales(call: OperatorCall) -> SymbolicShape:
     If the data are 8-bit or 4-bit floats, the scales are broadcast. The element type of the data
     is unknown here, so the size 1 is always accepted.
     """
-    accepts_block(call, call.integer("block_size", 128) or 16)  # 0 stands for a whole row
+    require_block(call, call.integer("block_size", 128) or 16)  # 0 stands for a whole row
     shape = call.shape(0)
     if shape and call.has_rank(2, len(shape)):
         blocked = call.integer("quantize_axis", 1) % len(shape)
@@ -167,7 +167,7 @@ def packed_blob(call: OperatorCall) -> None:
     block, count = call.integer("block_size", 0), rows * columns
     if min(rows, columns) < 1:
         call.reject("`K` and `N` must be positive")
-    elif accepts_block(call, block, 256):
+    elif require_block(call, block, 256):
         call.require_last(0, *((rows, "`K`") if call.integer("transB", 1) else (columns, "`N`")))
         for index, needed in ((1, -(-count // 2)), (2, -(-count // block))):
             sizes = [size for size in call.shape(index) or (None,) if isinstance(size, int)]

@@ -32,7 +32,7 @@ def require_trees(call: OperatorCall, prefix: str, classes: int) -> None:
     classes or targets; 0 if unknown.
     """
     weights = tuple(f"{prefix}_{name}" for name in ("treeids", "nodeids", "ids", "weights"))
-    if _is_complete(call, _NODES, _NEEDED) and _is_complete(call, weights, weights):
+    if _require_lengths(call, _NODES, _NEEDED) and _require_lengths(call, weights, weights):
         _require_nodes(call, weights[0], weights[1])
         chosen = call.listed(weights[2], ())
         wrong = next((i for i in chosen if i < 0 or (classes and i >= classes)), None)
@@ -105,7 +105,7 @@ def _require_modes(call: OperatorCall) -> None:
         call.reject(f"`nodes_modes` has the mode {_MEMBER}, but `membership_values` is missing")
 
 
-def _is_complete(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
+def _require_lengths(call: OperatorCall, names: tuple[str, ...], needed: tuple[str, ...]) -> bool:
     """Check the lengths of the list attributes `names`; return whether the `needed` ones are valid.
 
     Reject the node if a needed list is missing or differs in length; warn if another list differs.

@@ -49,7 +49,7 @@ class SymbolicSize(NamedTuple):
     terms: tuple[tuple[Monomial, int], ...]
 
     @property
-    def shifted(self) -> tuple[str, int] | None:
+    def name_and_offset(self) -> tuple[str, int] | None:
         """(`N`, 2) for a size such as `N + 2`, and (`N`, 0) for `N`; None for other sizes."""
         first, coefficient = self.terms[0]
         if len(self.terms) > 2 or len(first) != 1 or coefficient != 1:
@@ -172,8 +172,8 @@ def text(size: int | SymbolicSize) -> str:
     """Return the text of a size: `2*seq`, `past + seq`, `(seq + 1) // 2`."""
     if isinstance(size, int):
         return str(size)
-    if size.shifted is not None and not size.constant:
-        return size.shifted[0]
+    if size.name_and_offset is not None and not size.constant:
+        return size.name_and_offset[0]
     terms = sorted(size.terms, key=lambda item: (not item[0], item[1] < 0))
     if terms[0][1] < 0 and not terms[-1][0] and terms[-1][1] > 0:
         terms.insert(0, terms.pop())

@@ -168,7 +168,7 @@ class SizeEquations:
             return extent
         if not self._choices:
             return None
-        shifted = extent.shifted
+        shifted = extent.name_and_offset
         if shifted is not None:
             root_size = self._number(shifted[0])
             return None if root_size is None else root_size + shifted[1]
@@ -250,8 +250,8 @@ class SizeEquations:
         """
         if left is right or left is None or right is None or left == right:
             return
-        first = left.shifted if isinstance(left, SymbolicSize) else None
-        second = right.shifted if isinstance(right, SymbolicSize) else None
+        first = left.name_and_offset if isinstance(left, SymbolicSize) else None
+        second = right.name_and_offset if isinstance(right, SymbolicSize) else None
         if first is not None and second is not None:
             self._join(first, second, place)
         elif first is not None and isinstance(right, int):
@@ -302,8 +302,8 @@ class SizeEquations:
 
         Only a symbol plus a number is restricted. A size that is never 1 must equal `size`.
         """
-        if extent.shifted is not None:
-            self._restrict(extent.shifted, {1, size}, place, exact=size == 1)
+        if extent.name_and_offset is not None:
+            self._restrict(extent.name_and_offset, {1, size}, place, exact=size == 1)
             return
         terms = terms_of(extent)
         constant = terms.pop((), 0)
