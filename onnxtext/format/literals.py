@@ -21,7 +21,7 @@ _TOKENS = re.compile(r"[\[\]]|[^\[\], \t\n\v\f\r]+")
 
 
 class LiteralWriter(RecordWriter):
-    """Writes tensors."""
+    """Writes the literals of tensors."""
 
     def tensor(self, tree: Tree, decorators_tree: Tree | None, indent: str, budget: int) -> str:
         """Write a tensor in an attribute, with the decorators before it."""

@@ -92,7 +92,7 @@ class BlobReader:
             named = " or ".join([f"`{place.path}`" for place in self._places])
             raise BlobError(
                 f"cannot read the blob {digest} from {named}: the directory of the text is "
-                "unknown: save the text, or pass `base_dir`",
+                "unknown; save the text, or pass `base_dir`",
                 MISSING,
             )
         looked = []
@@ -151,8 +151,8 @@ class BlobReader:
             return
         needed = self._needed_sizes
         if size > needed.get(digest, _LARGEST):
-            known = digest in needed
-            why = f"the tensor needs {needed[digest]:,}" if known else f"at most {_LARGEST:,} fit"
+            why = f"a blob has at most {_LARGEST:,}"
+            why = f"the tensor needs {needed[digest]:,}" if digest in needed else why
             raise BlobError(
                 f"the blob {digest} has {count_noun(size, 'byte')}, but {why}", BLOB_SIZE
             )

@@ -175,7 +175,7 @@ def with_metadata(block: str) -> str:
         ('nodes q { k: "v" }', "`nodes` is not a kind"),
         ('node { k: "v" }', "needs a name"),
         ('k: "v"', "is outside of a block"),
-        ('node q { node q { k: "v" } }', "entries only"),
+        ('node q { node q { k: "v" } }', "only entries"),
         ('node q:f16 { k: "v" }', "only a function can have an overload"),
     ],
 )

@@ -32,7 +32,7 @@ cdef enum Op:
     SPAN  # TEXT, INSIDE or LAZY_TOKEN: the entry stays a span of the text
     LAZY_OBJECT  # like CALL, but on demand; the only child is an object
     AS_TOKEN  # the child as a token, without the function of its LAZY_TOKEN rule
-    ELEMENT  # a child with a form >= 0 unchanged, a plain string in UTF-8; otherwise like CALL
+    ELEMENT  # unchanged if its form is >= 0; a plain string in UTF-8; other children like CALL
     CALL_CACHED  # like CALL, cached by text
     ATTRIBUTE  # an `Attribute`, cached by text
     COARSE_TYPE  # a tensor type, cached by text

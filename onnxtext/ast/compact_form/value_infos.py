@@ -325,7 +325,8 @@ def _with_second_entries(
 ) -> tuple[ListOrder, list[ValueInfo]] | None:
     """Convert a list of nodes' outputs that repeats names at its end, such as `a, b, a`.
 
-    Return the order, and the entries from the first repetition on, to print in `<…>`; else None.
+    Return the order, and the entries to print in `<…>`: those from the first repetition on. Return
+    None for other lists.
     """
     seen: set[str] = set()
     first = 0

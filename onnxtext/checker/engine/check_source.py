@@ -39,10 +39,10 @@ def check_any(
 ) -> list[Diagnostic]:
     """Check a text, a binary model, a file or a protobuf message of onnx.
 
-    `source` is any argument that `onnxtext.model_arguments.read_model_argument` accepts. By
-    default, `name`, its name in messages, is the path of its file, and `base_dir` the directory.
-    The other arguments are those of `check_tree`. The result includes errors of parsing, decoding
-    and encoding.
+    `source` is any argument that `onnxtext.model_arguments.read_model_argument` accepts. `name` is
+    its name in messages, by default the path of its file. `base_dir` is by default the directory of
+    its file. The other arguments are those of `check_tree`. The result includes errors of parsing,
+    decoding and encoding.
 
     Raises:
         OSError: the file cannot be read.

@@ -207,10 +207,11 @@ _SECONDS = 60
 
 
 def other_text(uri: str, against: str) -> tuple[str, str, Path | None]:
-    """Return (name, text, path) of another version of a document: a file, or `git:REVISION`.
+    """Return (name, text, path) of another version of a document.
 
-    For a revision, the name and path are those of the revision and of the document. `uri` is the
-    URI of the document: `file:`, or `onnx:` for the text of a binary model.
+    `against` is the URI of the other file, or `git:REVISION`. For a revision, the name is the
+    revision, and the path that of the document. `uri` is the URI of the document: `file:`, or
+    `onnx:` for the text of a binary model.
 
     Raises:
         RequestError: the other version cannot be read.

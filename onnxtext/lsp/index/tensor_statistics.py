@@ -22,9 +22,10 @@ def statistics(
 ) -> str | None:
     """Return one line with the statistics of a tensor; None if there are none.
 
-    It is a message if the data is too large or cannot be read. `type` is None if `data` contains
-    its own type. Blobs are found in the resources of `model`, and in the stores and files to which
-    the model refers, relative to `base_dir`.
+    For strings, it has their number; for external data, the location. It is a message if the data
+    is too large or cannot be read. `type` is None if `data` contains its own type. Blobs are found
+    in the resources of `model`, and in the stores and files to which the model refers, relative to
+    `base_dir`.
     """
     from onnxtext.weights.statistics import describe, describe_entries
 

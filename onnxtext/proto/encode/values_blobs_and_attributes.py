@@ -190,7 +190,7 @@ class ValueLowering(RepetitionLowering, ABC):
     ) -> bytes | memoryview:
         """Return the elements of a tensor in a data file; error messages begin with `prefix`."""
         if self._blob_source is None:
-            why = "the directory of the text is unknown: save the text, or pass `base_dir`"
+            why = "the directory of the text is unknown; save the text, or pass `base_dir`"
             message = f"{prefix}cannot read the data file `{file.path}`: {why}"
             raise LowerError(message, offset, "weights-unreadable", file.path)
         try:

@@ -105,7 +105,7 @@ def metadata_block(
         for item in items:
             if isinstance(item, MetadataBlock):
                 error = SemanticError(
-                    f"the metadata block `{kind}` can contain entries only",
+                    f"the metadata block `{kind}` can contain only entries",
                     token=item.kind,
                     help="move this block out of the other one",
                     code="unclosed-bracket",

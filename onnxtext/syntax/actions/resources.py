@@ -76,7 +76,7 @@ _MOST_LINES = 100_000
 def _wrong_character(text: str) -> int | None:
     """Return the offset of the first character that is not base64; None if there is none.
 
-    A `=` at the end of a line is the first only if all other characters are base64.
+    A `=` at the end of a line counts only if no other character is wrong.
     """
     content = text.rstrip(f"={_BLANKS}")
     wrong = _NOT_BASE64.search(content)
@@ -87,7 +87,7 @@ def _wrong_character(text: str) -> int | None:
 def _odd_line(text: str) -> tuple[int | None, int]:
     """Return the offset and length of the first line that is not as long as most; else (None, 1).
 
-    The last line may be shorter. Blanks around a line do not count.
+    The last line may have any length. Blanks around a line do not count.
     """
     spans = [match.span() for match in islice(_LINE.finditer(text), _MOST_LINES)]
     lengths = [len(text[start:end].rstrip()) for start, end in spans]

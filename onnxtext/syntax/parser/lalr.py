@@ -39,7 +39,7 @@ def _identity(child: Any) -> Any:
 
 
 def _selection(indexes: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Make a function that picks the items at negative indexes from a sequence."""
+    """Make a function that picks the items at the given negative indexes."""
     if len(indexes) > 1:
         return itemgetter(*indexes)
     return itemgetter(slice(indexes[0], indexes[0] + 1 or None) if indexes else slice(0))

@@ -124,7 +124,10 @@ def _stft(call: OperatorCall) -> None:
 
 
 def _max_unpool(call: OperatorCall) -> None:
-    """Require the indices and the output shape of `MaxUnpool` to fit its input."""
+    """Require the shape of the indices of `MaxUnpool` to be that of its input.
+
+    The output must have the batch size and the channels of the input.
+    """
     call.require_same_shape(0, 1)
     shape, output = call.shape(0), call.symbolic("output_shape", 2)
     if shape is not None and output is not None and len(output) == len(shape):

@@ -117,7 +117,10 @@ def _types_after_names(context: ErrorContext, end: int) -> Iterator[Edit]:
 
 
 def _value_type(context: ErrorContext) -> tuple[int, str] | None:
-    """Return `_type_at` for the unexpected token if its type ends the declaration of a value."""
+    """Return the type at the unexpected token, as `_type_at` does, if it ends a declaration.
+
+    The declaration is that of a value or of an output of a node. Return None for other types.
+    """
     type = _type_at(context, context.rest) if context.name(context.token) in _TYPES else None
     if type is None:
         return None

@@ -184,8 +184,9 @@ def _statements(context: ErrorContext, start: int) -> Iterator[tuple[Span, list[
     """Yield the range and the tokens of each statement from `start` on.
 
     A statement ends at a `;` or at the end of a line, outside of brackets. Its tokens lack a first
-    word such as `const`, and the `;`. A statement that parses in none of `_CONTEXTS` with a kind
-    ends the iteration: a long line with many errors would be read again for each of them.
+    word such as `const`, and the `;`. Stop at a statement that parses in no
+    context with a kind (see `_CONTEXTS`): a long line with many errors would be read again for each
+    of them.
     """
     token = context.lexer.token(context.text, start)
     for _ in range(_MAX_STATEMENTS):

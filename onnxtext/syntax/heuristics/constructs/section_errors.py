@@ -282,7 +282,7 @@ def _place_of_brace(context: ErrorContext, span: Span) -> Span:
     end = before.previous_end
     if opened is not None and opened.start < end and "\n" not in context.text[opened.start : end]:
         return Span(end, end)
-    after = len(context.text) - len(context.text[end:].lstrip())  # perhaps a comment
+    after = len(context.text) - len(context.text[end:].lstrip())  # code, or a comment before it
     blank = blank_line_above(context.text, after, lines=2)
     return span if blank is None else Span(blank, blank)
 
