@@ -63,7 +63,7 @@ class Changes:
 
 
 def certain_changes(read: Read) -> tuple[Changes, Changes]:
-    """Return the changes that are certain: those that only ours made, and those of only theirs."""
+    """Return the certain changes: those that only ours made, and those that only theirs made."""
     ours, theirs = Changes(), Changes()
     sides = ((ours, 1, 2), (theirs, 2, 1))
 

@@ -126,8 +126,8 @@ def read_model(
 ) -> ReadableModel:
     """Read a text or a binary model to be shown.
 
-    `base` is the directory of the file, to find weights beside it; None if unknown. `binary` is
-    None to decide by the suffix of `name`, or by `data` if the suffix is unknown.
+    `base` is the directory of the file, to find weights beside it; None if unknown. If `binary` is
+    None, the suffix of `name` decides, or `data` if the suffix is unknown.
 
     Raises:
         OnnxTextError: `data` is not a model, no part of the text can be read, or its weights are

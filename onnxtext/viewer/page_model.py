@@ -83,8 +83,8 @@ def read(
     """Read a text or a binary model, check it, and infer the types of its values.
 
     A text may have errors; the result has them in `findings`. `base` is the directory of the file,
-    to find weights beside it; None if unknown. `binary` is None to decide by the suffix of `name`,
-    or by `data` if the suffix is unknown. `statistics` tells whether to compute those of weights.
+    to find weights beside it; None if unknown. If `binary` is None, the suffix of `name` decides,
+    or `data` if the suffix is unknown. With `statistics`, compute the statistics of weights.
 
     Raises:
         OnnxTextError: the bytes are neither a model nor a text.

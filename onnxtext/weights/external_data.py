@@ -321,7 +321,7 @@ def weight_locations(model: Model, base: Path) -> dict[str, Path]:
 
 
 def stores_of_blobs(model: Model, base: Path) -> dict[str, str]:
-    """Return the path, as in the text, of the store that has a blob of the text, by its SHA-256.
+    """Map the SHA-256 of each blob in a store to the path of the store, as in the text.
 
     The arguments are those of `external_locations`. Blobs that the text itself has are left out.
     """

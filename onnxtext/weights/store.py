@@ -132,7 +132,7 @@ class Store:
         return with_prefix(self.names(), digest)
 
     def leftovers(self) -> Iterator[Path]:
-        """Yield the temporary files: those that killed processes left, and those in use."""
+        """Yield the temporary files, which killed processes left or other processes still use."""
         if self.directory.is_dir():
             for path in sorted(self.directory.iterdir()):
                 if TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():

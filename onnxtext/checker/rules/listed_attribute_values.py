@@ -229,7 +229,7 @@ def _unknown(entry: _Listed, place: Place, text: str) -> Finding:
 
 
 def _malformed(node: Node) -> Iterator[Finding]:
-    """Find an equation of `Einsum` that is malformed: onnx's inference hangs on most of them."""
+    """Find an invalid equation of `Einsum`: onnx's inference hangs on most."""
     equation = attribute_value(node.attributes, "equation")
     if isinstance(equation, bytes):
         text = equation.decode("utf-8", "backslashreplace")
@@ -237,7 +237,7 @@ def _malformed(node: Node) -> Iterator[Finding]:
             index = [attribute.name for attribute in node.attributes].index("equation")
             yield Finding(
                 "attribute-value-unknown",
-                f"the equation of `Einsum` is malformed: {quote(text)}",
+                f"the equation of `Einsum` is invalid: {quote(text)}",
                 (Place(node, ("attributes", index, "value")),),
                 help="write letters and at most one `...` for each input, as in `...ij,jk->...ik`",
             )

@@ -13,7 +13,7 @@ _MAX_RANGES = 20_000
 
 
 def folding(document: Document, params: t.FoldingRangeParams) -> list[t.FoldingRange]:
-    """Return up to `_MAX_RANGES` folding ranges; of those that begin on one line, the longest."""
+    """Return up to `_MAX_RANGES` folding ranges: the longest of each line on which some begin."""
     best: dict[int, t.FoldingRange] = {}
     for start, end, is_comment in find_folds(document.version):
         if start not in best or best[start].end_line < end:
