@@ -793,6 +793,39 @@ def test_a_type_that_differs_between_languages_has_no_safe_fix(word: str) -> Non
     assert error.fix.applicability == "unsafe"
 
 
+@pytest.mark.parametrize(
+    "node_or_value",
+    [
+        node("  y float[2], b int[2] = Split (x)"),
+        "g (x: int[2]) => (y) {\n  y = Relu (x)\n}\n",
+        "g ([2]byte x) => (y) {\n  y = Relu (x)\n}\n",
+    ],
+)
+def test_a_misplaced_type_that_differs_between_languages_has_no_safe_fix(
+    node_or_value: str,
+) -> None:
+    (error,) = syntax_errors(node_or_value)
+    assert error.code == "misplaced-type"
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+
+
+def test_numbers_in_braces_before_the_name_of_an_initializer_may_be_its_data() -> None:
+    (error,) = syntax_errors(value("float {1, 2} w"))
+    assert (error.message, error.fix and error.fix.applicability) == (
+        "dimensions must be in `[…]`", "unsafe",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("braces", "title"), [("{1.5}", "remove `{1.5}`"), ("{3,}", "write `[3]`")]
+)
+def test_only_integers_in_braces_become_dimensions(braces: str, title: str) -> None:
+    (error,) = syntax_errors(node(f"  float{braces} y = Relu (x)"))
+    assert error.fix is not None
+    assert error.fix.title == title
+
+
 def test_words_after_a_semicolon_are_no_name() -> None:
     (error,) = syntax_errors(f"{H}g (\n  float x; note\n) => (float y) {{\n  y = Relu (x)\n}}\n")
     assert error.fix is not None

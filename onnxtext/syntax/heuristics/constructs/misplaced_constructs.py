@@ -17,7 +17,7 @@ from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.attribute_list_errors import missing_opening, node_above
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
-from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES
+from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, AMBIGUOUS
 from onnxtext.syntax.heuristics.diagnosis import (
     Diagnosis,
     Safe,
@@ -40,6 +40,7 @@ _ATTRIBUTE_TYPES = frozenset(
 )
 _HEAD = re.compile(r"[ \t]*(?:,[ \t]*)?(\w+) *= *\w* *\([^()\n]*\) *=>")
 _END_OF_ATTRIBUTES = re.compile(r"^([ \t]*)>[^\n]*$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _BEFORE_NAMES = "write the types before the names"
 _GRAPH_AMONG_NODES = 3
 """The edit cost of the diagnosis that a graph is among nodes.
@@ -96,6 +97,9 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     default = context.lexer.token(context.text, span.end)
     safe = False if context.token == ":" and default == "=" else safe
     edits = (Edit(span, written), *others)
+    old = " ".join([context.text[slice(*edit.span)] for edit in edits])
+    if safe is True and not AMBIGUOUS.isdisjoint(_WORD.findall(old)):
+        safe = "evident"
     title = _BEFORE_NAMES if others else written_title(written)
     yield Diagnosis("misplaced-type", message, span, edits, title, safe=safe, min_tokens=min_tokens)
 
@@ -141,7 +145,8 @@ def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(context.at, type.end)
         written = f"{ALIASES.get(type, type)}{context.text[context.at : rest[end].end]}"
         message = "dimensions belong after the element type"
-        yield rewritten("misplaced-type", message, span, written, safe=True)
+        safe = type not in AMBIGUOUS or "evident"
+        yield rewritten("misplaced-type", message, span, written, safe=safe)
 
 
 def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | None:

@@ -37,6 +37,8 @@ ALIASES = {
     "byte": "uint8", "str": "string", "boolean": "bool", "sequence": "seq", "list": "seq",
     "dict": "map",
 }  # fmt: skip
+AMBIGUOUS = frozenset(("int", "byte"))
+"""Aliases that mean other types in some languages: `int32` in C, `int8` in Java and numpy."""
 
 
 def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -246,7 +248,7 @@ def misspelled(context: ErrorContext) -> Iterator[Diagnosis]:
         meant = ALIASES.get(token)
         if meant is not None:
             code, message = "unknown-type", f"`{token}` is not a type"
-            safe = token not in {"int", "byte"}  # `int32` in C and Java, `int8` in Java and numpy
+            safe = token not in AMBIGUOUS
             # In `half Div = (x, y)`, `half` may be the output.
             if "node" in context.rules and _WITHOUT_OPERATOR.match(context.text, token.end):
                 safe = False

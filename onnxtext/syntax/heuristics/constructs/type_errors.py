@@ -17,6 +17,7 @@ from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bra
 _WITH_SIZE = re.compile(r"(bfloat16|float(?:16)?|u?int(?:64|32|16|8|4|2)|bool|string|double)(\d+)")
 # Without the tensor in `value: float[2] [1, 2]`, where the `:` is wrong.
 _LIST_TYPE = re.compile(r" *((\w+) *\[ *(?:\]|\d+ *\](?! *[\[{]))|\w+ *[\[<(] *(\w+) *[\]>)])")
+_SIZES_IN_BRACES = re.compile(r"\{(\s*\d+(?:\s*,\s*\d+)*)(?:\s*,)?\s*\}")
 
 
 def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -104,9 +105,12 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.token is None or not context.done:
         return
     kind, rest = context.name(context.done[-1]), context.rest
-    if (kind, *map(context.name, rest[:2])) == ("PRIM", "BRACES", "WORD"):
-        written, message = f"[{rest[0][1:-1]}]", "dimensions must be in `[…]`"
-        yield rewritten("wrong-mark", message, context.token.span, written, safe=True)
+    match = _SIZES_IN_BRACES.fullmatch(context.token)
+    if kind == "PRIM" and match is not None and context.name("".join(rest[1:2])) == "WORD":
+        message = "dimensions must be in `[…]`"
+        # In `<float {1} w>`, the numbers may be the data.
+        safe = "evident" if context.bracket == "<" else True
+        yield rewritten("wrong-mark", message, context.token.span, f"[{match[1]}]", safe=safe)
     if context.token not in {"<", "("}:
         return
     end, is_type = closing_index(rest), kind in {"PRIM", "CONTAINER"}
