@@ -145,7 +145,7 @@ def _dimensions_first(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(context.at, type.end)
         written = f"{ALIASES.get(type, type)}{context.text[context.at : rest[end].end]}"
         message = "dimensions belong after the element type"
-        safe = type not in AMBIGUOUS or "evident"
+        safe: Safe = type not in AMBIGUOUS or "evident"
         yield rewritten("misplaced-type", message, span, written, safe=safe)
 
 

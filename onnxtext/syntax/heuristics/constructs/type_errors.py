@@ -11,7 +11,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bracket, replace
 
 _WITH_SIZE = re.compile(r"(bfloat16|float(?:16)?|u?int(?:64|32|16|8|4|2)|bool|string|double)(\d+)")
@@ -109,7 +109,7 @@ def brackets_of_types(context: ErrorContext) -> Iterator[Diagnosis]:
     if kind == "PRIM" and match is not None and context.name("".join(rest[1:2])) == "WORD":
         message = "dimensions must be in `[…]`"
         # In `<float {1} w>`, the numbers may be the data.
-        safe = "evident" if context.bracket == "<" else True
+        safe: Safe = "evident" if context.bracket == "<" else True
         yield rewritten("wrong-mark", message, context.token.span, f"[{match[1]}]", safe=safe)
     if context.token not in {"<", "("}:
         return
