@@ -750,6 +750,20 @@ def test_initializers_after_the_nodes_are_one_error(values: str, after: str) -> 
     assert error.position == (3, 3)
 
 
+def test_an_unclosed_list_of_initializers_after_the_nodes_hides_no_later_error() -> None:
+    text = "g (x) => (y) {\n  y = Relu (x)\n}\n<\n  float b = 1,\n"
+    first, second = syntax_errors(f"{text}<opset_import: [21]>\nf (x) => (y) {{\n  y = Abs x\n}}\n")
+    assert (first.code, second.message) == (
+        "misplaced-tensor", "the inputs of a node must be in parentheses",
+    )  # fmt: skip
+
+
+def test_a_decorator_in_the_header_of_a_function_is_no_initializer() -> None:
+    text = 'g (x) => () {}\n<@doc("d") domain: "a", opset_import: [21]>\nf (x) => () {}\n'
+    (error,) = syntax_errors(text)
+    assert (error.code, error.position) == ("syntax-error", (2, 2))
+
+
 INDENTED = [
     node("  u = Op (x) <\n    a = 1,\n    b = 2,\n  y = ArgMax <axis = 1> (u)"),
     node('  u = Op (x) <\n    a = g () => () {},\n    b = 2\n  @doc("d")\n  y = Abs (x)'),

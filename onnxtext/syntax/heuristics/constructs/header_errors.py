@@ -38,6 +38,8 @@ _MAX_TEXT_BEFORE = 200
 _MAX_OTHERS = 6
 """Maximum number of extra characters in a key."""
 _KEYS = MODEL_KEYS | FUNCTION_KEYS
+_NEXT = re.compile(r"^(?:<|\w+[ \t]*\{)", re.MULTILINE)
+"""Matches the start of a header or section."""
 _COLONS = frozenset((":", "=", ";"))
 """The `:` after a key, and the characters that are written instead by mistake."""
 
@@ -280,17 +282,24 @@ def trailing_list(context: ErrorContext) -> Iterator[Diagnosis]:
     elif opener is None or "header_entry" not in context.rules:
         return
     tokens = _tokens(context, opener.start)
+    end = closing_index(tokens)
     code, (message, help) = "misplaced-section", _BEFORE_GRAPH
-    if not {"TYPE", "PRIM", "CONTAINER", "DECORATOR"}.isdisjoint(map(context.name, tokens[1:2])):
+    first = context.name(tokens[1]) if len(tokens) > 1 else ""
+    has_keys = any(
+        key in FUNCTION_KEYS and mark == ":" for key, mark in pairwise(tokens[: end or 0])
+    )
+    if first in {"TYPE", "PRIM", "CONTAINER", "DECORATOR"} and not has_keys:
         code, message = "misplaced-tensor", "the initializers of a graph belong before its nodes"
         help = "move this list before the `{` of the graph"
     elif "ir_version" not in done:
         return
     if text[: opener.start].rstrip().endswith("}"):
-        end = closing_index(tokens)
-        skip_to = len(text) if end is None else line_end(text, tokens[end].end)
-        span = Span(opener.start, tokens[-1 if end is None else end].end)
-        yield Diagnosis(code, message, span, help=help, skip_to=skip_to + 1)
+        last = tokens[-1 if end is None else end].end
+        skip_to, span = line_end(text, last) + 1, Span(opener.start, last)
+        if end is None:
+            after = _NEXT.search(text, opener.end)
+            skip_to = len(text) + 1 if after is None else after.start()
+        yield Diagnosis(code, message, span, help=help, skip_to=skip_to)
 
 
 def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
