@@ -91,13 +91,13 @@ UNSAFE = {
     ),
     "a node that lacks its operator": (node("  u :\"\" <axis = 1> (t)"), None),
     "an output that is called like a type, and its operator after it": (
-        node("  half Div = (t, t)"), "  float16 Div = (t, t)",
+        node("  half Div = (t, t)"), "  half = Div (t, t)",
     ),
     "such an output and a quoted operator": (
         node('  half "Div" = (t, t)'), '  float16 "Div" = (t, t)',
     ),
     "such an output, and attributes after the operator": (
-        node("  half Elu = <alpha = 1.0> (t)"), "  float16 Elu = <alpha = 1.0> (t)",
+        node("  half Elu = <alpha = 1.0> (t)"), "  half = Elu <alpha = 1.0> (t)",
     ),
     "an integer of a narrow type in parentheses": (
         inputs("float[N] x, float16 c = (1)"), "g (float[N] x, float16 c = {1}) => (float[N] y) {",

@@ -111,6 +111,10 @@ MENDED = {
         node("  Relu y = (x)"), (3, 3), "the operator of a node belongs after the `=`",
         "  y = Relu (x)",
     ),
+    "an operator before the `=`": (
+        "g (X) => (Z) { Y Relu =(X)\n  Z = Abs (Y)\n}\n", (1, 18),
+        "the operator of a node belongs after the `=`", "g (X) => (Z) { Y = Relu(X)",
+    ),
     "an operator with attributes before its output": (
         node("  Elu y = <alpha = 2.0> (x)"), (3, 3),
         "the operator of a node belongs after the `=`", "  y = Elu <alpha = 2.0> (x)",

@@ -44,12 +44,12 @@ def occurs_elsewhere(text: str, name: str, span: Span) -> bool:
     return next(_places(text, name, span), None) is not None
 
 
-def _is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
+def is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
     """Whether a name occurs elsewhere as a value, rather than as an operator, label or attribute.
 
     Args:
         text: the text.
-        name: the first or second of two names between which a comma may be missing.
+        name: the first or second of two adjacent names.
         pair: both names; a place where they are adjacent does not count.
     """
     word = name.strip('"')
@@ -109,8 +109,8 @@ def _are_known(context: ErrorContext, last: Token, token: Token) -> bool:
     text, pair = context.text, (last, token)
     return (
         not occurs_elsewhere(text, f"{last}{token}", Span(last.at, token.end))
-        and _is_defined(text, last, pair)
-        and _is_defined(text, token, pair)
+        and is_defined(text, last, pair)
+        and is_defined(text, token, pair)
     )
 
 

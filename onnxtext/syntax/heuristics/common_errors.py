@@ -94,7 +94,7 @@ COMMON_ERRORS = (
     attribute_list_errors.named_inputs, other_languages.tensor_types,
     other_languages.keyword_arguments,
     node_errors.element_type_name, string_errors.bare_string, node_errors.no_outputs,
-    node_errors.operator_first, node_errors.brackets_of_outputs,
+    operator_errors.operator_before_equals, node_errors.brackets_of_outputs,
     misplaced_node_parts.misplaced_comma, node_errors.brackets_of_inputs,
     node_errors.brackets_of_attributes, node_errors.parentheses, node_errors.nested_expressions,
     value_errors.unnamed_value, node_errors.number_as_name, node_errors.wrong_list_brackets,

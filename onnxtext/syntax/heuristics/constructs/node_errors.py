@@ -154,20 +154,6 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     yield advice("missing-equals", message, span, help, edit, min_tokens=2)
 
 
-def operator_first(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an operator before the output of its node: `Relu y = (x)`."""
-    done, token = context.done, context.token
-    if token is None or len(done) != 1 or done[0][0] not in _CAPITALS:
-        return
-    follows = context.ahead[:2] in (["=", "("], ["=", "<"])
-    if not follows or "node" not in context.rules or context.name(token) not in NAMES:
-        return
-    operator, equals = done[0], context.ahead[0]
-    edits = (Edit(Span(operator.at, token.at), ""), insert(equals.end, f" {operator}"))
-    message, span = "the operator of a node belongs after the `=`", operator.span
-    yield Diagnosis("syntax-error", message, span, edits, f"write `{token} = {operator} …`")
-
-
 def brackets_of_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose inputs without parentheses: `Relu [x]`, `Relu {x}` and `Relu x`."""
     if len(context.done) < 3 or "=" not in context.done or context.token is None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
-from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
+from onnxtext.syntax.heuristics.certainty import is_defined
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index
 from onnxtext.syntax.heuristics.diagnosis import (
     Diagnosis,
     advice,
@@ -135,6 +136,27 @@ def made_by_helper(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(match.start(2), match.end())
     message = "a node is written as a statement, not as a call of `make_node`"
     yield Diagnosis("not-a-name", message, span, (Edit(span, written),), written_title(written, 72))
+
+
+def operator_before_equals(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose an operator beside the output of its node: `Relu y = (x)` and `y Relu = (x)`."""
+    token, first = context.token, context.last
+    if token is None or first is None or len(context.done) != 1:
+        return
+    follows = context.ahead[:2] in (["=", "("], ["=", "<"])
+    if not follows or "node" not in context.rules or context.name(token) not in NAMES:
+        return
+    names, equals = (first, token), context.ahead[0]
+    # Names of values occur elsewhere: in `Y Relu = (x)`, `Y` may be an input of another node.
+    values = [name for name in names if is_defined(context.text, name, names)]
+    is_second = token[0].isupper() and token not in values
+    is_second = is_second and (not first[0].isupper() or first in values)
+    operator, output = (token, first) if is_second else names
+    if not operator[0].isupper():
+        return
+    edits = (Edit(Span(first.at, equals.end), f"{output} = {operator}"),)
+    message, title = "the operator of a node belongs after the `=`", f"write `{edits[0].text} …`"
+    yield Diagnosis("syntax-error", message, operator.span, edits, title)
 
 
 def comma_after_node(context: ErrorContext) -> Iterator[Diagnosis]:
