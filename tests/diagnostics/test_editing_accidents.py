@@ -850,6 +850,11 @@ def test_words_after_a_semicolon_are_no_name() -> None:
     assert error.fix.applicability == "unsafe"
 
 
+def test_a_name_after_a_comma_and_a_semicolon_is_no_comment() -> None:
+    (error,) = syntax_errors(node("  y = Add (x, ; a\n  )"))
+    assert error.message == "unexpected `;` after `,`"
+
+
 def test_a_metadata_block_inside_another_one_is_moved_by_hand() -> None:
     inner = '    value x {\n      k: "v"\n    }\n'
     (error,) = syntax_errors(f"g (x) => () {{}}\nmetadata {{\n  graph {{\n{inner}  }}\n}}\n")

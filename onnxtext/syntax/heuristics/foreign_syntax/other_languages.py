@@ -256,7 +256,7 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         yield removed("semicolon", message, span, title, safe=True, min_tokens=0)
     if context.token == ";":
         span, after_comma = context.token.span, context.text.endswith(",", 0, context.previous_end)
-        comment = _is_comment(context, after_comma)
+        comment = _is_comment(context)
         if comment and after_comma:
             message, whole = "a comment must start with `#`", Span(span.start, context.line_end)
             words = context.text[span.end : whole.end].strip()
@@ -282,14 +282,11 @@ def semicolon(context: ErrorContext) -> Iterator[Diagnosis]:
         yield removed("semicolon", message, span, title, safe=safe, min_tokens=0)
 
 
-def _is_comment(context: ErrorContext, after_comma: bool) -> bool:
-    """Whether the rest of the line is a comment, that is, only words: `x, ; a comment`.
-
-    Unless a comma precedes, the words must not occur elsewhere, as names do.
-    """
+def _is_comment(context: ErrorContext) -> bool:
+    """Whether only words follow on the line, and not only names, as in `x, ; a comment`."""
     words = [token for token in context.ahead if context.name(token) == "WORD"]
-    known = any(occurs_elsewhere(context.text, word, word.span) for word in words)
-    return words == context.ahead != [] and (after_comma or not known)
+    known = all(occurs_elsewhere(context.text, word, word.span) for word in words)
+    return words == context.ahead and not known
 
 
 def _separates(context: ErrorContext) -> bool:
