@@ -860,3 +860,13 @@ def test_a_metadata_block_inside_another_one_is_moved_by_hand() -> None:
     (error,) = syntax_errors(f"g (x) => () {{}}\nmetadata {{\n  graph {{\n{inner}  }}\n}}\n")
     assert (error.position, error.fix) == ((4, 5), None)
     assert error.help == "move this block out of the other one"
+
+
+@pytest.mark.parametrize(
+    "prose", ["ir_version: 10 # }", 'doc_string: "}"', 'doc_string: """\n  "}\n  """']
+)
+def test_a_brace_in_a_comment_or_string_closes_no_metadata_block(prose: str) -> None:
+    blocks = 'metadata {\n  graph {\n    k: "v"\n  value x {\n    k: "v"\n  }\n}\n'
+    (error,) = syntax_errors(f"<{prose}\n>\ng (x) => () {{}}\n{blocks}")
+    assert error.fix is not None
+    assert error.fix.title == "add `}`"

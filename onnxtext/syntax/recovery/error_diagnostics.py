@@ -19,6 +19,7 @@ from onnxtext.syntax.heuristics.missing_and_extra_tokens import ranked_words
 _MAX_PATH_LENGTH = 8000
 """Maximum number of tokens of a path in which to search for a step."""
 
+_STRING_OR_COMMENT = re.compile(r'"""(?s:.*?)"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 _MAX_VALUE_LENGTH = 8000
 """Maximum number of characters of a header's value in which to search for an item."""
 
@@ -120,11 +121,14 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     if instead is not None:
         help = f"write `{instead}`" if instead else f"remove `{source.text[slice(*span)]}`"
         fix = Fix(help, (Edit(span, instead),), "unsafe")
-    # A metadata block is inside another one if no `}` is missing in the text.
-    braces = source.text.count("{") <= source.text.count("}")
-    if error.edits and not (braces and "}" in error.edits[0].text):
-        help = _edit_title(error.edits)
-        fix = Fix(help, tuple([_tidy(source, edit) for edit in error.edits]), "unsafe")
+    edits = error.edits
+    if edits and "}" in edits[0].text:
+        # A metadata block is inside another one if no `}` is missing in the text.
+        code = _STRING_OR_COMMENT.sub("", source.text)
+        edits = edits if code.count("{") > code.count("}") else ()
+    if edits:
+        help = _edit_title(edits)
+        fix = Fix(help, tuple([_tidy(source, edit) for edit in edits]), "unsafe")
     return Diagnostic(
         error.code,
         error.message,
