@@ -104,6 +104,9 @@ MENDED = {
         node("  y = Relu (`layer/x`)"), (3, 13), "a string must be in double quotes",
         '  y = Relu ("layer/x")',
     ),
+    "a number in backticks": (
+        header("model_version: `3`,"), (2, 18), "``3`` is not an integer", "  model_version: 3,",
+    ),
     "a star before an input": (
         node("  y = Add (*x, a)"), (3, 12), "unexpected `*` before `x`", "  y = Add (x, a)",
     ),

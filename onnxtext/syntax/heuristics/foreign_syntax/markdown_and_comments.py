@@ -56,8 +56,9 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
     if match[1].isidentifier():
         message, edits = "a name must not be in backticks", (Edit(span, match[1]),)
         yield Diagnosis("foreign-word", message, span, edits, "remove the backticks")
-    message, written = "a string must be in double quotes", f'"{match[1]}"'
-    yield rewritten("single-quotes", message, span, written, min_tokens=2)
+    if not match[1].lstrip("+-").replace(".", "").isdigit():  # a number may need no quotes
+        message, written = "a string must be in double quotes", f'"{match[1]}"'
+        yield rewritten("single-quotes", message, span, written, min_tokens=2)
 
 
 def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
