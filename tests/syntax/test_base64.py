@@ -63,6 +63,8 @@ def _resource(data: str) -> str:
         ("AAAA\nAA==\n- AAAA", "syntax-error", "-"),
         ("AAAA\nAA==\nAAAA", "syntax-error", "="),
         ("AAAA\nAAA\nAAAA\nAA==", "syntax-error", "AAA"),
+        ("AAA\nAAAA\nAA==", "syntax-error", "AAA"),
+        ("AAAAA\nAAAA\nAA==", "syntax-error", "AAAAA"),
         ("  AAAAAAAA\n  AAABAAAA // note \n  AAACAAAA", "syntax-error", "AAABAAAA // note"),
     ],
 )

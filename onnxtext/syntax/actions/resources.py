@@ -92,7 +92,9 @@ def _odd_line(text: str) -> tuple[int | None, int]:
     spans = [match.span() for match in islice(_LINE.finditer(text), _MOST_LINES)]
     lengths = [len(text[start:end].rstrip()) for start, end in spans]
     if len(lengths) > 2:
-        ((usual, _),) = Counter(lengths[:-1]).most_common(1)
+        counts = Counter(lengths[:-1])
+        # Of two lines with 75 and 76 characters, the first is odd: four characters are a group.
+        usual = max(counts, key=lambda length: (counts[length], length % 4 == 0))
         for (start, _), length in zip(spans[:-1], lengths, strict=False):
             if length != usual:
                 return start, length
