@@ -159,7 +159,8 @@ class Diagnostic:
         file: name of the file if there is no `source`; None if unknown.
         fix: edits of the text that resolve the problem; None if unknown.
         subject: what the diagnostic is about, for code that compares diagnostics; None if unknown.
-        lists_tokens: whether it is a syntax error that lists the expected tokens.
+        lists_tokens: whether it is a syntax error that no heuristic explains. Most messages of
+            such errors list the expected tokens.
     """
 
     code: str

@@ -36,7 +36,8 @@ class Diagnosis:
         min_tokens: minimum number of tokens after the error that must parse with the edits.
         replaces_errors: whether the diagnosis replaces semantic errors in its range.
         edit_cost: the higher it is, the less likely the edits are right; 0 if they are certain.
-        lists_tokens: whether the message lists the expected tokens, because no heuristic applies.
+        lists_tokens: whether no heuristic explains the error. Then the message lists the expected
+            tokens, or says which token does not belong there.
         edits_before: further edits of the fix, before `region.start`; parsing ignores them.
     """
 
