@@ -765,6 +765,12 @@ def test_an_unclosed_list_of_initializers_after_the_nodes_hides_no_later_error()
     )  # fmt: skip
 
 
+def test_a_header_without_its_first_mark_is_no_list_after_the_nodes() -> None:
+    text = "ir_version: 10,\nopset_import: [21]\n>\ng ({1, 2} x) => () {}\n"
+    first, second = syntax_errors(text)
+    assert (first.message, second.position) == ("a header must be in `<…>`", (4, 4))
+
+
 def test_a_decorator_in_the_header_of_a_function_is_no_initializer() -> None:
     text = 'g (x) => () {}\n<@doc("d") domain: "a", opset_import: [21]>\nf (x) => () {}\n'
     (error,) = syntax_errors(text)

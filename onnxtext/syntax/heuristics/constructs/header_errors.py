@@ -282,6 +282,8 @@ def trailing_list(context: ErrorContext) -> Iterator[Diagnosis]:
     elif opener is None or "header_entry" not in context.rules:
         return
     tokens = _tokens(context, opener.start)
+    if tokens[:1] != ["<"]:  # the `<` is missing, as `bare_header` says
+        return
     end = closing_index(tokens)
     code, (message, help) = "misplaced-section", _BEFORE_GRAPH
     first = context.name(tokens[1]) if len(tokens) > 1 else ""
