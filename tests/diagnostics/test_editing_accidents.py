@@ -859,6 +859,15 @@ def test_words_after_a_semicolon_are_no_name() -> None:
     assert error.fix.applicability == "unsafe"
 
 
+@pytest.mark.parametrize(
+    ("inputs", "count"),
+    [("input x, input z", 2), ("\n  input x,\n  input z\n", 2), ("input x, float input", 1)],
+)
+def test_a_word_that_is_written_again_among_inputs_is_no_name(inputs: str, count: int) -> None:
+    text = f"g ({inputs}) => (y) {{\n  input = Abs (x)\n  y = Add (input, z)\n}}\n"
+    assert [error.code for error in syntax_errors(text)] == ["foreign-word"] * count
+
+
 def test_a_name_after_a_comma_and_a_semicolon_is_no_comment() -> None:
     (error,) = syntax_errors(node("  y = Add (x, ; a\n  )"))
     assert error.message == "unexpected `;` after `,`"

@@ -26,6 +26,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
     insert,
+    line_of,
     replace,
 )
 from onnxtext.tensor.element_types import ELEMENTS
@@ -88,6 +89,10 @@ def other_format(context: ErrorContext) -> Iterator[Diagnosis]:
             )
 
 
+_NEAR = 1000
+"""Number of characters before and after a word in which it may be written again."""
+
+
 def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose words of other languages: `const float[3] x`, `graph main (…)`, `return y`."""
     if context.token is None or not context.done or context.done[-1] not in FOREIGN_WORDS:
@@ -99,7 +104,11 @@ def foreign_words(context: ErrorContext) -> Iterator[Diagnosis]:
     if context.name(context.token) not in NAMES | {"TYPE"} and not call:
         return
     listed = "(" in {context.innermost, context.bracket} and context.name(context.token) in NAMES
-    if listed and is_certain_comma(context):  # `output` is a name in `(output y)`
+    near = context.text[max(0, word.at - _NEAR) : word.end + _NEAR]
+    # As in `(input x, input y)` and `(input x, float input)`.
+    again = len(re.findall(rf"\b{word}[ \t]+[\w\"]", near)) > 1
+    again = again or line_of(context.text, word.at).count(word) > 1
+    if listed and not again and is_certain_comma(context):  # `output` is a name in `(output y)`
         return
     if begins and "=" not in rest:
         names = rest[1:-1] if rest[0] == "(" and rest[-1] == ")" else rest
