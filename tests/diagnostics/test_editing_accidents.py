@@ -837,6 +837,12 @@ def test_a_misplaced_type_that_differs_between_languages_has_no_safe_fix(
     assert error.fix.applicability == "unsafe"
 
 
+def test_the_type_of_an_attribute_before_its_name_is_moved_safely() -> None:
+    (error,) = syntax_errors(node("  y = Foo <a = 1, int b = 2> (x)"))
+    assert error.fix is not None
+    assert (error.fix.applicability, error.fix.title) == ("safe", "write `b: int`")
+
+
 def test_numbers_in_braces_before_the_name_of_an_initializer_may_be_its_data() -> None:
     (error,) = syntax_errors(value("float {1, 2} w"))
     assert (error.message, error.fix and error.fix.applicability) == (

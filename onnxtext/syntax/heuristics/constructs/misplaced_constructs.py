@@ -98,7 +98,9 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     safe = False if context.token == ":" and default == "=" else safe
     edits = (Edit(span, written), *others)
     old = " ".join([context.text[slice(*edit.span)] for edit in edits])
-    if safe is True and not AMBIGUOUS.isdisjoint(_WORD.findall(old)):
+    new = " ".join([edit.text for edit in edits])
+    translated = {*_WORD.findall(old)}.difference(_WORD.findall(new))
+    if safe is True and not AMBIGUOUS.isdisjoint(translated):
         safe = "evident"
     title = _BEFORE_NAMES if others else written_title(written)
     yield Diagnosis("misplaced-type", message, span, edits, title, safe=safe, min_tokens=min_tokens)
