@@ -258,6 +258,21 @@ print(json.dumps(imported))
     assert json.loads(done.stdout) == ["google.protobuf"]
 
 
+def test_the_parser_is_not_imported_to_print_a_model() -> None:
+    script = """
+import sys, onnxtext
+text = onnxtext.from_binary(bytes.fromhex(sys.argv[1]))
+assert "@value_info" in text
+print("onnxtext.syntax" in sys.modules)
+"""
+    model = onnxtext.loads(MODEL)
+    model.graph.value_info.append(model.graph.input[0])
+    binary = model.SerializeToString().hex()
+    command = [sys.executable, "-c", script, binary]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert done.stdout == "False\n"
+
+
 def test_threads_get_the_same_message_classes() -> None:
     """Protobuf's implementation in Python creates classes twice if two threads do so at once."""
     script = """

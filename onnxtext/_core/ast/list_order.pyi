@@ -2,6 +2,7 @@ from collections.abc import Iterable
 
 from onnxtext.ast.compact_form.list_order import ListEntry
 from onnxtext.ast.model import Graph, Node, ValueInfo
+from onnxtext.ast.records import Field, FieldValue
 from onnxtext.ast.types import Type
 
 def place_all_types(
@@ -18,3 +19,4 @@ def node_entries(nodes: list[Node]) -> list[ListEntry]: ...
 def ordered_infos(
     graph: Graph, initializers: list[ValueInfo]
 ) -> list[ValueInfo | tuple[str, Type | None, int]] | None: ...
+def positional_fields(values: list[FieldValue]) -> list[Field]: ...

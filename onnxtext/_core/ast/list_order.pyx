@@ -2,7 +2,9 @@
 """Store value infos compactly: the common cases of `onnxtext.ast.compact_form`."""
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
-from onnxtext._core.ast.slots cimport NODE, OF_NODE, OF_VALUE, VALUE_INFO, get, record, replace
+from onnxtext._core.ast.slots cimport (
+    FIELD, NODE, OF_FIELD, OF_NODE, OF_VALUE, PyType_GenericAlloc, VALUE_INFO, get, put, record, replace,
+)
 
 from onnxtext.ast.compact_form.list_order import BY_DEFAULT, DECORATOR, PARTS, ListEntry
 from onnxtext.ast.records import Word
@@ -304,4 +306,15 @@ cdef list infos_by_name(graph, list initializers, arguments):
         else:
             return None
     result.extend(places.values())
+    return result
+
+
+def positional_fields(list values):
+    """Return the fields without keys that have these values."""
+    cdef list result = []
+    for value in values:
+        field = PyType_GenericAlloc(FIELD, 0)
+        put(field, OF_FIELD.key, None)
+        put(field, OF_FIELD.value, value)
+        result.append(field)
     return result

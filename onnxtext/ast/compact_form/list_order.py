@@ -183,7 +183,7 @@ def decorator_of(
     """
     values = [to_bytes(i) if isinstance(i, str) else i for i in order.items]
     if core() == "native":
-        fields = list(map(core_module("syntax.actions").positional_field, values))
+        fields = core_module("ast.list_order").positional_fields(values)
     else:
         fields = [Field(None, value) for value in values]
     if order.without:
