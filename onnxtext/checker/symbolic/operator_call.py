@@ -172,7 +172,7 @@ class OperatorCall:
         named = [f"{{{index}}}" for index in self.indices]
         self.origin.reject(message.format(*named), specified=specified)
 
-    def has_rank(
+    def require_rank(
         self, index: int, *ranks: int, specified: bool = True, accepted: bool = False
     ) -> bool:
         """Require an input to have one of the allowed ranks.
@@ -190,7 +190,7 @@ class OperatorCall:
         self.reject(wrong, specified=specified and not accepted)
         return False
 
-    def has_min_rank(self, minimum: int, *, specified: bool = True) -> bool:
+    def require_min_rank(self, minimum: int, *, specified: bool = True) -> bool:
         """Require the first input to have at least `minimum` dimensions.
 
         Return False if the rank is known and too low. `specified` is False if the
@@ -208,10 +208,10 @@ class OperatorCall:
     def require_vector(self, index: int, size: Extent, name: str, **options: bool) -> None:
         """Require an input to be a vector of `size` elements; messages call the size `name`.
 
-        `options` are passed to `has_rank`.
+        `options` are passed to `require_rank`.
         """
         shape = self.shape(index)
-        if shape is not None and self.has_rank(index, 1, **options):
+        if shape is not None and self.require_rank(index, 1, **options):
             self.equal(shape[0], size, f"the size of {{{index}}}", name)
 
     def require_last(self, index: int, size: Extent, name: str) -> None:
@@ -240,14 +240,14 @@ class OperatorCall:
     def require_shape(self, index: int, expected: Extents, name: str) -> None:
         """Require an input to have the shape `expected`; messages call an expected size `name`."""
         shape = self.shape(index)
-        if shape is not None and self.has_rank(index, len(expected)):
+        if shape is not None and self.require_rank(index, len(expected)):
             for axis, sizes in enumerate(zip(shape, expected, strict=True)):
                 self.equal(*sizes, f"dimension {axis} of {{{index}}}", name)
 
     def require_same_shape(self, left: int, right: int) -> None:
         """Require the inputs at two indices to have the same shape."""
         shape, expected = self.shape(right), self.shape(left)
-        if shape is None or expected is None or not self.has_rank(right, len(expected)):
+        if shape is None or expected is None or not self.require_rank(right, len(expected)):
             return
         for axis, sizes in enumerate(zip(expected, shape, strict=True)):
             self.equal(*sizes, *[f"dimension {axis} of {{{index}}}" for index in (left, right)])

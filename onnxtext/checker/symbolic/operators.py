@@ -171,7 +171,7 @@ def _quantized_matmul(call: OperatorCall) -> SymbolicShape:
 
 def _gemm(call: OperatorCall) -> SymbolicShape:
     left, right = call.shape(0), call.shape(1)
-    if left is None or right is None or not (call.has_rank(0, 2) and call.has_rank(1, 2)):
+    if left is None or right is None or not (call.require_rank(0, 2) and call.require_rank(1, 2)):
         return None
     rows, inner = reversed(left) if call.integer("transA", 0) else left
     other, columns = reversed(right) if call.integer("transB", 0) else right
@@ -210,7 +210,7 @@ def _reduced(
 def _arg_reduce(call: OperatorCall) -> SymbolicShape:
     shape = call.shape(0)
     if call.since > 1:
-        call.has_min_rank(1, specified=False)
+        call.require_min_rank(1, specified=False)
     if not shape:
         return None
     return _reduced(call, shape, (call.integer("axis", 0),), call.keeps_dims())

@@ -34,7 +34,7 @@ def attention(call: OperatorCall, *, past: int) -> Shapes:
     cache input. Check `num_heads` and the input sizes.
     """
     shape, weights, heads = call.shape(0), call.shape(1), call.integer("num_heads", 0)
-    if call.has_rank(0, 3, specified=False) and call.has_rank(1, 2, specified=False):
+    if call.require_rank(0, 3, specified=False) and call.require_rank(1, 2, specified=False):
         if heads < 1:
             call.reject(f"`num_heads` is {heads}, but it must be positive")
         elif weights is not None:
@@ -68,11 +68,11 @@ def standard_attention(call: OperatorCall) -> Shapes:
     if isinstance(scale, Float32) and float(scale) <= 0:
         call.reject("onnxruntime needs a positive `scale`", specified=False)
     for index, rank in ((4, 4), (5, 4), (6, 1)):
-        call.has_rank(index, rank)
+        call.require_rank(index, rank)
     common_rank = call.rank(0)
     if common_rank in (3, 4):
         for index in (1, 2):
-            call.has_rank(index, common_rank, specified=False)
+            call.require_rank(index, common_rank, specified=False)
     query = _by_head(call, 0, "q_num_heads")
     keys, values = _by_head(call, 1, "kv_num_heads"), _by_head(call, 2, "kv_num_heads")
     past, older = _by_head(call, 4, ""), _by_head(call, 5, "")
@@ -118,7 +118,7 @@ def _require_mask(call: OperatorCall, scores: Extents) -> None:
     be smaller: since version 24, the operator pads the mask with -inf.
     """
     mask = call.shape(3)
-    if mask is None or not call.has_rank(3, 1, 2, 3, 4, specified=False):
+    if mask is None or not call.require_rank(3, 1, 2, 3, 4, specified=False):
         return
     for back in range(1, len(mask) + 1):
         size, expected = mask[-back], scores[-back]
@@ -168,12 +168,12 @@ def multi_head_attention(call: OperatorCall) -> Shapes:
     heads = call.integer("num_heads", 0)
     if heads < 1:
         call.reject(f"`num_heads` is {heads}, but it must be positive")
-    elif query is not None and call.has_rank(0, 3, 5, specified=False) and len(query) == 3:
+    elif query is not None and call.require_rank(0, 3, 5, specified=False) and len(query) == 3:
         call.require_multiple(0, 2, heads, "`num_heads`")
     if call.has_input(2) and not call.has_input(1):
         call.reject("`value` is given, but `key` is missing")
     elif call.has_input(1) and not call.has_input(2):
-        call.has_rank(1, 5, specified=False)
+        call.require_rank(1, 5, specified=False)
     if query is None or heads <= 0:
         return ()
     if len(query) == 5:
@@ -230,7 +230,7 @@ def _require_groups(call: OperatorCall, heads: int, groups: int) -> None:
     if min(heads, groups) < 1 or heads % groups:
         wrong = f"`num_heads` is {heads}, which is not a positive multiple of `kv_num_heads`"
         call.reject(f"{wrong} ({groups})")
-    elif call.shape(0) is not None and call.has_rank(0, 3, specified=False):
+    elif call.shape(0) is not None and call.require_rank(0, 3, specified=False):
         name = "`num_heads`"
         if not call.has_input(1):
             heads, name = heads + 2 * groups, "`num_heads` plus twice `kv_num_heads`"
@@ -240,7 +240,7 @@ def _require_groups(call: OperatorCall, heads: int, groups: int) -> None:
             names = " and ".join([f"`{_CACHED[index]}`" for index in (first, second)])
             call.reject(f"{names} must be used together")
         for index in (first, second):
-            call.has_rank(index, rank, specified=False)
+            call.require_rank(index, rank, specified=False)
 
 
 _CACHED = {1: "key", 2: "value", 3: "past_key", 4: "past_value"}

@@ -90,7 +90,7 @@ def _of_weights(weights: int, bias: int | None = None) -> Callable[[OperatorCall
         if automatic and call.attribute("pads") is not None:
             call.reject(_BOTH_PADS)
         shape, kernel = call.shape(0), call.shape(weights)
-        if shape is None or kernel is None or not call.has_rank(0, len(kernel)):
+        if shape is None or kernel is None or not call.require_rank(0, len(kernel)):
             return None
         if len(kernel) < 3:
             return None
@@ -163,14 +163,14 @@ def global_pool(call: OperatorCall) -> SymbolicShape:
     Warn if the input has no spatial dimension.
     """
     shape = call.shape(0)
-    call.has_min_rank(3, specified=False)
+    call.require_min_rank(3, specified=False)
     return None if shape is None else (*shape[:2], *[1] * (len(shape) - 2))
 
 
 def conv_transpose(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `ConvTranspose`; check its inputs and attributes."""
     shape, weights = call.shape(0), call.shape(1)
-    if shape is None or weights is None or not call.has_rank(0, len(weights)):
+    if shape is None or weights is None or not call.require_rank(0, len(weights)):
         return None
     if len(weights) < 3:
         return None
@@ -238,7 +238,7 @@ def _require_output(
 def space_to_depth(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `SpaceToDepth`: blocks of height and width become channels."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
-    if shape is None or not call.has_rank(0, 4) or block < 1:
+    if shape is None or not call.require_rank(0, 4) or block < 1:
         return None
     for axis in (2, 3):
         call.require_multiple(0, axis, block, "`blocksize`")
@@ -250,7 +250,7 @@ def space_to_depth(call: OperatorCall) -> SymbolicShape:
 def depth_to_space(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `DepthToSpace`: channels become blocks of height and width."""
     shape, block = call.shape(0), call.integer("blocksize", 0)
-    if shape is None or not call.has_rank(0, 4) or block < 1:
+    if shape is None or not call.require_rank(0, 4) or block < 1:
         return None
     area = block * block
     call.require_multiple(0, 1, area, "the square of `blocksize`")

@@ -85,7 +85,7 @@ def _expanded_dim(call: OperatorCall, size: Extent, target: Extent) -> Extent:
 def tile(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Tile`: each dimension is multiplied by its number of repeats."""
     shape, repeats = call.shape(0), call.symbolic("repeats", 1)
-    if call.since >= 6 and not call.has_rank(1, 1):
+    if call.since >= 6 and not call.require_rank(1, 1):
         return None
     if shape is not None and repeats is not None and call.since >= 6:
         call.equal(len(repeats), len(shape), "the length of {1}", "the rank of {0}")
@@ -139,7 +139,7 @@ def _require_rank_1(call: OperatorCall, index: int) -> bool:
     The specification forbids other ranks only if the elements are unknown: onnx and onnxruntime
     accept constants of other ranks. Return False if the rank is known and not 1.
     """
-    return call.has_rank(index, 1, accepted=call.value(index) is not None)
+    return call.require_rank(index, 1, accepted=call.value(index) is not None)
 
 
 def top_k(call: OperatorCall) -> Shapes:
@@ -249,7 +249,7 @@ def _is_given(call: OperatorCall, index: int) -> bool | None:
 def gather_elements(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `GatherElements`: the shape of the indices."""
     shape, chosen, axis = call.shape(0), call.shape(1), call.axis("axis", 0)
-    if shape is None or axis is None or not call.has_rank(1, len(shape)):
+    if shape is None or axis is None or not call.require_rank(1, len(shape)):
         return chosen
     _require_within(call, shape, axis)
     require_indices(call, (shape[axis],))
@@ -277,7 +277,7 @@ def scatter_elements(call: OperatorCall) -> SymbolicShape:
     require_indices(call, (shape[axis],))
     _require_within(call, shape, axis)
     for index in (1, 2):
-        call.has_rank(index, len(shape))
+        call.require_rank(index, len(shape))
     if chosen is not None and updates is not None and len(chosen) == len(updates):
         for axis, (left, right) in enumerate(zip(chosen, updates, strict=True)):
             call.equal(left, right, f"dimension {axis} of {{1}}", f"dimension {axis} of {{2}}")

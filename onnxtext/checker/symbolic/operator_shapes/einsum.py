@@ -50,7 +50,7 @@ def _require_equal_sizes(call: OperatorCall, terms: list[str], output: str) -> N
     if repeated:
         call.reject(f"the output term `{output}` repeats the index `{repeated[0]}`")
     if terms == [""]:  # onnx does not check an empty equation
-        call.has_rank(0, 0)
+        call.require_rank(0, 0)
     sizes: dict[str, tuple[int, int]] = {}
     for index, term in enumerate(terms):
         for label, size in _labeled_dimensions(term, call.shape(index)):

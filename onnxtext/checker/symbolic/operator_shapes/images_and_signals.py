@@ -20,7 +20,7 @@ _MATRICES = {4: (2, 3), 5: (3, 4)}
 def _affine_grid(call: OperatorCall) -> None:
     """Require that `theta` of `AffineGrid` is (N, 2, 3) or (N, 3, 4), depending on `size`."""
     theta, sizes = call.shape(0), call.symbolic("size", 1)
-    if not call.has_rank(1, 1):
+    if not call.require_rank(1, 1):
         return
     if theta is None or len(theta) != 3 or (sizes is not None and len(sizes) not in _MATRICES):
         return  # onnx reports this error
@@ -40,7 +40,7 @@ def _may_be(dims: Extents, expected: tuple[int, ...]) -> bool:
 
 def _max_roi_pool(call: OperatorCall) -> None:
     """Require that `MaxRoiPool` gets five numbers for each region: batch index and corners."""
-    if call.has_rank(1, 2):
+    if call.require_rank(1, 2):
         call.equal(call.dim(1, 1), 5, "dimension 1 of {1}", "the number of entries of a region")
 
 

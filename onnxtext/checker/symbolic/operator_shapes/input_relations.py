@@ -47,7 +47,7 @@ def _deform_conv(call: OperatorCall) -> None:
     group, offset_group = call.integer("group", 1), call.integer("offset_group", 1)
     if data is None or weights is None or len(data) < 3 or group < 1 or offset_group < 1:
         return
-    if not call.has_rank(1, len(data)):
+    if not call.require_rank(1, len(data)):
         return
     require_kernel(call, weights[2:], 1)
     channels, kernel = weights[1], weights[2:]
@@ -64,7 +64,7 @@ def _deform_conv(call: OperatorCall) -> None:
     points = offset_group * count_elements(sizes)
     for index, count in ((2, points * len(kernel)), (4, points)):
         other = call.shape(index)
-        if other is not None and call.has_rank(index, len(data)):
+        if other is not None and call.require_rank(index, len(data)):
             call.equal(other[0], data[0], f"dimension 0 of {{{index}}}", "dimension 0 of {0}")
             channels_name = "the number of offsets" if index == 2 else "the number of kernel points"
             call.equal(other[1], count, f"dimension 1 of {{{index}}}", channels_name)
@@ -104,7 +104,7 @@ def _cumulative(call: OperatorCall) -> None:
 def _group_normalization(call: OperatorCall) -> None:
     """Require `num_groups` of `GroupNormalization` to divide the channels; check scale and bias."""
     shape, groups = call.shape(0), call.integer("num_groups", 0)
-    if shape is None or groups < 1 or not call.has_min_rank(2):
+    if shape is None or groups < 1 or not call.require_min_rank(2):
         return
     call.require_multiple(0, 1, groups, "`num_groups`")
     per_group = groups, "`num_groups`"
@@ -179,13 +179,13 @@ def _rotary_embedding(call: OperatorCall) -> None:
     positions = shape[0], shape[-2]
     for index in (1, 2):
         table = call.shape(index)
-        if not call.has_rank(index, 2 if call.has_input(3) else 3):
+        if not call.require_rank(index, 2 if call.has_input(3) else 3):
             return
         if table and len(table) == 3:
             _require_positions(call, index, positions)
         if isinstance(size, int):
             call.require_last(index, size // 2, f"half of {size_name}")
-    if call.has_rank(3, 2):
+    if call.require_rank(3, 2):
         _require_positions(call, 3, positions)
         call.require_range(3, call.dim(1, 0), "dimension 0 of {1}", negative=False)
 
@@ -244,7 +244,7 @@ def _split(call: OperatorCall) -> None:
         count = count_noun(outputs, "output")
         call.reject(f"`num_outputs` is {declared}, but the node has {count}")
     parts = call.shape(1)
-    if parts is None or not call.has_rank(1, 1) or call.value(1) is not None:
+    if parts is None or not call.require_rank(1, 1) or call.value(1) is not None:
         return
     # `split` may be shorter: the last outputs may be omitted.
     named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
@@ -389,7 +389,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
 def require_relations(name: str, call: OperatorCall) -> None:
     """Reject a node of the operator `name` if its inputs or attributes do not fit."""
     ranks = _RANKS.get(name, {}).items()
-    if all(call.has_rank(index, *allowed, specified=False) for index, allowed in ranks):
+    if all(call.require_rank(index, *allowed, specified=False) for index, allowed in ranks):
         for index in _NUMBERS.get(name, ()):
             require_one(call, index, specified=False)
     for index in _ONE_ELEMENT.get(name, ()):

@@ -21,7 +21,7 @@ def _matrix(call: OperatorCall, columns: Extent, *ranks: int) -> SymbolicShape:
     None. Also return None if the shape of the input is unknown.
     """
     shape = call.shape(0)
-    if shape is None or not call.has_rank(0, *ranks):
+    if shape is None or not call.require_rank(0, *ranks):
         return None
     return (shape[0] if len(shape) == 2 else 1, columns)
 
@@ -132,7 +132,7 @@ def _tree_regressor(call: OperatorCall) -> Shapes:
 def _zip_map(call: OperatorCall) -> Shapes:
     """Check that `ZipMap` has one label for each column; its output, a sequence, has no shape."""
     name = _only_one(call, "classlabels_strings", "classlabels_int64s")
-    if name is not None and call.shape(0) and call.has_rank(0, 1, 2):
+    if name is not None and call.shape(0) and call.require_rank(0, 1, 2):
         call.require_last(0, call.length(name), f"the length of `{name}`")
     return ()
 
@@ -260,7 +260,7 @@ def _category_mapper(call: OperatorCall) -> Shapes:
 
 def _normalizer(call: OperatorCall) -> Shapes:
     """Infer the output shape of `Normalizer`; require an input of rank 1 or 2."""
-    call.has_rank(0, 1, 2)
+    call.require_rank(0, 1, 2)
     return (call.shape(0),)
 
 
@@ -275,7 +275,7 @@ def _feature_vectorizer(call: OperatorCall) -> Shapes:
 
     Check its attribute `inputdimensions`, and require its inputs to have equal numbers of rows.
     """
-    call.has_min_rank(1)
+    call.require_min_rank(1)
     widths = call.listed("inputdimensions", ())
     columns = sum(widths) or None
     shape = call.shape(0)
@@ -298,7 +298,7 @@ def _feature_extractor(call: OperatorCall) -> Shapes:
     """
     shape, chosen = call.shape(0), call.shape(1)
     count = None if chosen is None else product_of(chosen)
-    if not call.has_min_rank(1) or shape is None:
+    if not call.require_min_rank(1) or shape is None:
         return (None,)
     size, indices = shape[-1], call.value(1)
     for index in indices.items if indices is not None else ():

@@ -9,21 +9,21 @@ from onnxtext.checker.symbolic.operator_call import OperatorCall, Shapes, Symbol
 def normalization(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of a normalization; require one entry per channel in other inputs."""
     shape = call.shape(0)
-    call.has_min_rank(1, specified=False)
+    call.require_min_rank(1, specified=False)
     if shape and call.integer("spatial", 1):
         # The specification of `BatchNormalization`:
         # "The op also accepts single dimension input of size N in which case C is assumed to be 1"
         channels, name = (shape[1], "dimension 1") if len(shape) > 1 else (1, "the channel count")
         for index in range(1, len(call.shapes)):
             other = call.shape(index)
-            if other is not None and call.has_rank(index, 1):
+            if other is not None and call.require_rank(index, 1):
                 call.equal(channels, other[0], f"{name} of {{0}}", f"the size of {{{index}}}")
     return shape
 
 
 def instance_normalized(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `InstanceNormalization`: the shape of the input."""
-    call.has_min_rank(3, specified=False)
+    call.require_min_rank(3, specified=False)
     return normalization(call)
 
 
@@ -58,9 +58,9 @@ def cross_entropy(call: OperatorCall) -> Shapes:
     """
     scores, labels = call.shape(0), call.shape(1)
     call.require_vector(2, call.dim(0, 1), "the number of classes")
-    if not call.has_min_rank(2):
+    if not call.require_min_rank(2):
         return ()
-    if scores and labels is not None and call.has_rank(1, len(scores) - 1):
+    if scores and labels is not None and call.require_rank(1, len(scores) - 1):
         rest = [axis for axis in range(len(scores)) if axis != 1]
         for index, axis in enumerate(rest[: len(labels)]):
             names = f"dimension {axis} of {{0}}", f"dimension {index} of {{1}}"

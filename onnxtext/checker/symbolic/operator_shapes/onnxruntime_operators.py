@@ -111,8 +111,8 @@ def _skip_normalization(call: OperatorCall) -> None:
     shape = call.shape(0)
     if (
         shape
-        and call.has_rank(0, 2, 3, specified=False)
-        and call.has_rank(1, 2, 3, specified=False)
+        and call.require_rank(0, 2, 3, specified=False)
+        and call.require_rank(1, 2, 3, specified=False)
     ):
         call.require_last(1, shape[-1], "the last dimension of {0}")
         _vectors(2, 3, 4)(call)
@@ -142,7 +142,7 @@ def _packed_weights(call: OperatorCall) -> None:
 
 def _rotary(call: OperatorCall) -> None:
     """Check the positions of `RotaryEmbedding`; require both caches to have equal shapes."""
-    if not call.has_rank(0, 3, 4, specified=False) or not call.has_rank(
+    if not call.require_rank(0, 3, 4, specified=False) or not call.require_rank(
         1, 0, 1, 2, specified=False
     ):
         return
@@ -193,7 +193,7 @@ def _pool(call: OperatorCall) -> None:
 
 def _inverse(call: OperatorCall) -> None:
     """Require the last two dimensions of the input to be equal (square matrices)."""
-    if call.has_min_rank(2):
+    if call.require_min_rank(2):
         sizes = call.dim(0, -2), call.dim(0, -1)
         call.equal(*sizes, "dimension -2 of {0}", "dimension -1 of {0}")
 
@@ -312,9 +312,9 @@ def _embedding_shapes(call: OperatorCall) -> Shapes:
     The embeddings, scale and bias must have the same hidden size.
     """
     tokens, vectors = call.shape(0), call.shape(2)
-    if vectors is not None and call.has_rank(2, 2, specified=False):
+    if vectors is not None and call.require_rank(2, 2, specified=False):
         for index in (3, 4):
-            if call.has_rank(index, 2, specified=False):
+            if call.require_rank(index, 2, specified=False):
                 call.require_last(index, vectors[1], "dimension 1 of {2}")
         for index in (5, 6):
             call.require_vector(index, vectors[1], "dimension 1 of {2}", specified=False)
@@ -371,7 +371,7 @@ _SINGLE: dict[str, ShapeFunction] = {
     "QLinearWhere": _standard("Where", 0, 1, 4),
     "QLinearReduceMean": _standard("ReduceMean", 0),
     "RotaryEmbedding": _checked(_rotary),
-    "Trilu": _checked(lambda call: call.has_min_rank(2)),
+    "Trilu": _checked(lambda call: call.require_min_rank(2)),
 }  # fmt: skip
 """Maps each operator to the inference function for the shape of its first output."""
 

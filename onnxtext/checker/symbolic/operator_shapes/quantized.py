@@ -21,9 +21,9 @@ def quantize_linear(call: OperatorCall) -> SymbolicShape:
     if call.integer("block_size", 0):
         _require_blocks(call, call.integer("block_size", 0))
         return shape
-    if scale is None or not call.has_rank(1, 0, 1):
+    if scale is None or not call.require_rank(1, 0, 1):
         return shape
-    if zero is not None and call.has_rank(2, 0, 1):
+    if zero is not None and call.require_rank(2, 0, 1):
         scale_size, zero_size = [dims[0] if dims else 1 for dims in (scale, zero)]
         call.equal(scale_size, zero_size, "the size of {1}", "the size of {2}")
     if shape and scale and scale != _ONE:
@@ -53,7 +53,7 @@ def _require_blocks(call: OperatorCall, block: int) -> None:
         return
     # Scales of rank 1 cause only a warning: without `block_size`, they may be valid.
     specified = len(scale) > 1
-    if not call.has_rank(1, len(shape), specified=specified):
+    if not call.require_rank(1, len(shape), specified=specified):
         return
     axis = call.axis("axis", 1)
     if axis is None:
@@ -115,7 +115,7 @@ def require_matmul_scales(
             scales = call.shape(index)
             if scales is None or len(scales) < 2:
                 _require_each(call, index, shape[at], name)
-            elif call.has_rank(index, len(shape)):
+            elif call.require_rank(index, len(shape)):
                 single = len(shape) - 3 - at  # the axis of size 1: -1 if `at` is -2, else -2
                 for axis, size in enumerate(shape):
                     names = [f"dimension {axis} of {{{item}}}" for item in (index, matrix)]
@@ -152,7 +152,7 @@ def block_scales(call: OperatorCall) -> SymbolicShape:
     """
     require_block(call, call.integer("block_size", 128) or 16)  # 0 stands for a whole row
     shape = call.shape(0)
-    if shape and call.has_rank(2, len(shape)):
+    if shape and call.require_rank(2, len(shape)):
         blocked = call.integer("quantize_axis", 1) % len(shape)
         for axis, size in enumerate(shape[:-1]):  # the last dimension may have packed elements
             if axis != blocked:
@@ -201,13 +201,13 @@ def require_scalars(call: OperatorCall, *indices: int) -> None:
         call.reject(f"{problem}: {advice}", specified=False)
     for index in indices:
         if require_one(call, index):
-            call.has_rank(index, 0, specified=False)
+            call.require_rank(index, 0, specified=False)
 
 
 def _require_each(call: OperatorCall, index: int, size: Extent, name: str) -> None:
     """Require an input to have one element, or `size` elements; messages call the size `name`."""
     shape = call.shape(index)
-    if shape and call.has_rank(index, 0, 1):
+    if shape and call.require_rank(index, 0, 1):
         _require_one_or(call, shape[0], size, f"the size of {{{index}}}", name)
 
 

@@ -17,7 +17,7 @@ def recurrent(call: OperatorCall) -> Shapes:
     """Infer the output shapes of `RNN`, `GRU`, `LSTM` or onnxruntime's `DynamicQuantizeLSTM`."""
     shape = call.shape(0)
     hidden = _hidden(call)
-    if shape is None or not call.has_rank(0, 3):
+    if shape is None or not call.require_rank(0, 3):
         return ()
     count = 2 if call.attribute("direction") == b"bidirectional" else 1
     _require_functions(call, count)
@@ -30,7 +30,7 @@ def recurrent(call: OperatorCall) -> Shapes:
     if call.node.op_type == "DynamicQuantizeLSTM":  # its weights are transposed
         weights = [(count, size, wide) for size in (shape[2], hidden)]
         for index in (8, 9, 10, 11):
-            if call.has_rank(index, 1, 2):
+            if call.require_rank(index, 1, 2):
                 call.require_shape(index, (count, wide)[: call.rank(index)], "the required size")
     inputs: list[Extents] = [*weights, (count, times(wide, 2)), (batch,), state]
     if gates == 4:

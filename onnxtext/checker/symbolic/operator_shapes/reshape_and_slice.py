@@ -135,7 +135,7 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Reshape`: the number of elements stays the same."""
     shape = call.shape(0)
     target = call.symbolic("shape", 1)
-    if not call.has_rank(1, 1) or target is None:
+    if not call.require_rank(1, 1) or target is None:
         return None
     below = any(isinstance(size, int) and size < -1 for size in target)
     if below or target.count(-1) > 1:
@@ -235,7 +235,7 @@ def slice_(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Slice`: starts and ends are clamped to the dimension's size."""
     shape = call.shape(0)
     for index in range(1, len(call.shapes)):
-        call.has_rank(index, 1)
+        call.require_rank(index, 1)
     starts, ends = call.symbolic("starts", 1), call.symbolic("ends", 2)
     if shape is None or starts is None or ends is None:
         return None if shape is None else (None,) * len(shape)
