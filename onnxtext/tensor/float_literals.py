@@ -16,6 +16,7 @@ import re
 import struct
 from typing import TYPE_CHECKING
 
+from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_types import ElementType
 from onnxtext.tensor.errors import LiteralError, quote_token
 from onnxtext.tensor.float_formats import FORMATS, FloatFormat, round_double, value_of
@@ -127,7 +128,10 @@ def float32_text(bits: int, *, point: bool = False) -> str:
     """
     if bits & 0x7FFFFFFF >= 0x7F800000:
         return _special_text(bits, 32, 0x7F800000, 0x7FC00000)
-    import orjson  # only here, because the import is slow
+    if core() == "native":
+        text: str = core_module("tensor.decimals").texts(bits.to_bytes(4, "little"), 4, point)[0]
+        return text
+    import orjson  # only here: orjson and numpy are slow to import
 
     value = np.array([bits], np.uint32).view(np.float32)
     return _spell(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode(), point)

@@ -267,7 +267,7 @@ cdef int write_special(
 
 
 def texts(bytes data, int width, bint point):
-    """Return the texts of little-endian floats of 4 or 8 bytes, for tests."""
+    """Return the texts of little-endian floats of 4 or 8 bytes."""
     cdef char[MAX_NUMBER_LENGTH] out
     cdef uint32_t small
     cdef uint64_t large
