@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,17 +11,35 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest_asyncio
 import pytest_lsp
 from lsprotocol import types as t
-from pytest_lsp import (
-    ClientServerConfig,
-    LanguageClient,
-    client_capabilities,
-    make_test_lsp_client,
-)
+from pygls.protocol import default_converter
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 from onnxtext.lsp.server.server import STRICT
 
+
+def make_client() -> LanguageClient:
+    """Return a client that queues published diagnostics and lists the documents of its test.
+
+    pytest-lsp's `wait_for_notification` misses a notification that arrives before it is called.
+    """
+    client = LanguageClient(converter_factory=default_converter)
+    published: asyncio.Queue[t.PublishDiagnosticsParams] = asyncio.Queue()
+
+    def publish_diagnostics(params: t.PublishDiagnosticsParams) -> None:
+        client.diagnostics[params.uri] = params.diagnostics
+        published.put_nowait(params)
+
+    method = t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
+    register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, method: publish_diagnostics})
+    client.published = published  # type: ignore[attr-defined]
+    client.opened = []  # type: ignore[attr-defined]
+    return client
+
+
 CONFIG = ClientServerConfig(
     server_command=[sys.executable, "-m", "onnxtext", "lsp"],
+    client_factory=make_client,
     server_env={**os.environ, STRICT: "1"},
 )
 
@@ -57,10 +76,9 @@ async def client_that_counts() -> AsyncIterator[Callable[[str], Awaitable[Langua
     started: list[LanguageClient] = []
 
     async def start(unit: str) -> LanguageClient:
-        client = make_test_lsp_client()
+        client = make_client()
         await client.start_io(*CONFIG.server_command, env=CONFIG.server_env)
         started.append(client)
-        client.opened = []  # type: ignore[attr-defined]
         capabilities = client_capabilities("visual-studio-code")
         assert capabilities.general is not None
         capabilities.general.position_encodings = [t.PositionEncodingKind(unit)]

@@ -133,10 +133,9 @@ class Session:
 
     async def syntax(self) -> list[t.Diagnostic]:
         """Return the next diagnostics that are published for the current text."""
+        queue = self.client.published  # type: ignore[attr-defined]
         while True:
-            published: Any = await asyncio.wait_for(
-                self.client.wait_for_notification("textDocument/publishDiagnostics"), 10
-            )
+            published = await asyncio.wait_for(queue.get(), 60)
             # Ignore diagnostics of closed documents and older versions.
             if published.uri == self.uri and published.version == self.number:
                 return list(published.diagnostics)
