@@ -34,12 +34,12 @@ def place_all_types(
     *,
     with_metadata: bool = False,
 ) -> bool:
-    """Set nodes' output types from all entries of a list and return True, or change nothing.
+    """Set nodes' output types from all entries of a list; return whether this was possible.
 
-    The types are set only if all entries have types, but no decorators, and are for outputs of
-    nodes, in the order of the nodes; and only if no entry has the name of a value in `taken`. If
-    the entries may have metadata (`with_metadata`), the caller must keep it. In pure Python, the
-    function does nothing.
+    It is possible only if all entries have types, but no decorators, and are for outputs of nodes,
+    in the order of the nodes; and only if no entry has the name of a value in `taken`. Otherwise,
+    nothing changes and the function returns False; in pure Python, it always does. If the entries
+    may have metadata (`with_metadata`), the caller must keep it.
     """
     if core() != "native":
         return False

@@ -67,10 +67,10 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
 
 
 def formatting_edits(source: Source, span: Span | None, model: Model | None) -> list[Edit] | None:
-    """Return the edits that format a text, or only those in the lines of `span`.
+    """Return the edits that format a text; with a `span`, only its lines.
 
-    Return None if the text has errors, or if the edits in `span` alone would change the syntax tree
-    or the comments. `model` is the syntax tree of the text; None to parse it.
+    Return None if the text has errors, or if the edits of these lines alone would change the syntax
+    tree or the comments. `model` is the syntax tree of the text; None to parse it.
     """
     from onnxtext.diagnostics.model import apply_edits
     from onnxtext.format.format_text import format_source

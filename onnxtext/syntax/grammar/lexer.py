@@ -296,7 +296,10 @@ def _common_tokens(word: str) -> list[tuple[str, str]]:
 
 
 def _fixed_texts(terminal: Terminal) -> list[str]:
-    """Return all texts of punctuation or special words: `["true", "false"]`; [] for others."""
+    """Return all texts of a terminal of punctuation or special words; [] for other terminals.
+
+    For BOOL, they are `["true", "false"]`.
+    """
     if terminal.literal is not None:
         return [terminal.literal]
     words = re.fullmatch(r"(\(\?i:\(\?:)?([a-z0-9_|]+)\)*", terminal.pattern)
