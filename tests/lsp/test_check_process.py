@@ -60,6 +60,16 @@ async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
             await checker._task
 
 
+async def stopped_process(checker: Checker, collected: Collected) -> subprocess.Popen[bytes]:
+    """Start the checking process and stop it: its next check never ends."""
+    checker.submit("first", 1, CheckJob(BAD, "first", None), 0)
+    await collected.next()
+    process = checker._process
+    assert process is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    return process
+
+
 async def test_only_the_newest_version_is_checked() -> None:
     async with checking() as (checker, collected):
         for number in range(5):
@@ -78,19 +88,16 @@ async def test_only_the_newest_version_is_checked() -> None:
 @pytest.mark.thorough
 async def test_an_outdated_check_is_stopped() -> None:
     async with checking() as (checker, collected):
-        slow = "\n".join(["<ir_version: 10, opset_import: [21]> g (float x) => (float y) {"]
-                         + [f"  v{i} = Add (x{i}, x)" for i in range(60_000)] + ["}"])  # fmt: skip
-        checker.submit("a", 1, CheckJob(slow, "a", None), 0)
+        process = await stopped_process(checker, collected)
+        checker.submit("a", 1, CheckJob(BAD, "a", None), 0)
         while checker._running is None:
-            await asyncio.sleep(0.01)
-        process = checker._process
-        assert process is not None
+            await asyncio.sleep(0)
         checker.submit("a", 2, CheckJob(BAD, "a", None), 0)
         uri, number, result = await collected.next()
         assert (uri, number) == ("a", 2)
         assert isinstance(result, Analysis)
         assert process.returncode == -signal.SIGKILL
-        assert len(collected.reported) == 1
+        assert len(collected.reported) == 2  # that of `stopped_process`, and version 2
 
 
 async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
@@ -123,13 +130,10 @@ async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
 
 async def test_a_process_that_dies_is_replaced() -> None:
     async with checking() as (checker, collected):
-        checker.submit("a", 1, CheckJob(BAD, "a", None), 0)
-        await collected.next()
-        process = checker._process
-        assert process is not None
+        process = await stopped_process(checker, collected)
         checker.submit("a", 2, CheckJob(large() * 3, "a", None), 0)
         while checker._running is None:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0)
         os.kill(process.pid, signal.SIGKILL)
         _, number, result = await collected.next()
         assert number == 2

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -127,20 +129,28 @@ def test_a_client_that_stops_reading_ends_the_server() -> None:
         assert b"Traceback" not in server.stderr.read()
 
 
+def connected_server() -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start a server on a port that no other process uses, and connect to it."""
+    # The system gives ports from 32768 on to any process, also to our own socket that connects.
+    for port in random.sample(range(10_000, 32_000), 10):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                continue
+        command = onnxtext_command("lsp", "--tcp", str(port))
+        server = subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 60
+        while server.poll() is None and time.monotonic() < end:
+            with suppress(OSError):
+                return server, socket.create_connection(("127.0.0.1", port), timeout=60)
+            time.sleep(0.1)
+        server.kill()
+        server.wait()
+    raise AssertionError("no server listens")
+
+
 def test_the_server_listens_on_a_port() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        onnxtext_command("lsp", "--tcp", str(port)), env=environment(), stderr=subprocess.DEVNULL
-    )
+    server, connection = connected_server()
     try:
-        for _ in range(600):
-            try:
-                connection = socket.create_connection(("127.0.0.1", port), timeout=30)
-                break
-            except OSError:
-                time.sleep(0.1)
         with connection:
             connection.sendall(SESSION[: SESSION.index(b"Content-Length", 10)])
             assert b"Content-Length" in connection.recv(1000)
