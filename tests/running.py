@@ -60,13 +60,15 @@ def interrupt(convert: Callable[[], object], after: float) -> float:
     started = time.process_time()
     gc.disable()  # hypothesis has a callback for garbage collections, which swallows the exception
     timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     try:
+        timer.start()  # within `try`: on a busy machine, the signal may come at once
         for _ in range(100):
             convert()
+        timer.join()
     except KeyboardInterrupt:
         return time.process_time() - started
     finally:
+        timer.cancel()
         timer.join()
         gc.enable()
     raise AssertionError("nothing was interrupted")

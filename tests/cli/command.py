@@ -38,6 +38,8 @@ g (float[N] x) => (float[N] y) {
 """
 OTHER_TEXT = TEXT.replace("Relu", "Tanh")
 BAD_TEXT = TEXT.replace("Relu (x)", "Relu (x")
+PATIENCE = 300
+"""Seconds after which a command is killed: it hangs, even if the machine is busy."""
 NO_MODEL = b"\x0b\x0b\x0b"
 
 
@@ -188,7 +190,7 @@ class _Server:
             for stream in theirs:
                 os.close(stream)
             process = int(self._receive())
-            timer = threading.Timer(60, os.kill, (process, 9))
+            timer = threading.Timer(PATIENCE, os.kill, (process, 9))
             timer.start()
             threads.submit(_write, our_in, stdin)
             out, err = threads.submit(_read, our_out), threads.submit(_read, our_err)
@@ -268,7 +270,7 @@ def run_command(
         env=env or environment(),
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
         preexec_fn=before,
     )
     return Result(done.returncode, done.stdout, done.stderr.decode())

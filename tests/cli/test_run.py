@@ -330,6 +330,7 @@ def test_signals_end_the_engine(files: Path, number: signal.Signals) -> None:
     time.sleep(0.3)
     os.kill(running.pid, number)  # signals only the command, not its engine
     out, err = running.communicate(timeout=60)
+    end = time.monotonic() + 60
     assert running.returncode == 128 + number
     assert (out, err.strip()) == (b"", b"")
     assert list(place.iterdir()) == []

@@ -10,7 +10,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from safetensors import safe_open
 
 import onnxtext
 from tests.cli import command
-from tests.cli.command import environment, names, onnxtext_command, run_patched
+from tests.cli.command import names, onnxtext_command, run_patched
 from tests.cli.command import run_unchecked as run
 
 pytestmark = pytest.mark.thorough
@@ -359,28 +358,30 @@ def test_check_reads_the_blobs(tmp_path: Path) -> None:
 # ---- Killed processes and full disks -----------------------------------------------------------
 
 
+def killing(renames: int) -> str:
+    """Return Python code that kills the process right before it renames this many files."""
+    return (
+        "import os, signal, sys\n"
+        f"left = {renames}\n"
+        "def hook(event, arguments):\n"
+        "    global left\n"
+        "    if event == 'os.rename':\n"
+        "        left -= 1\n"
+        "        if not left: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.addaudithook(hook)\n"
+    )
+
+
 def test_a_killed_conversion_leaves_the_old_text(tmp_path: Path) -> None:
     binary = tmp_path / "m.onnx"
     binary.write_bytes(model(6, 1_000_000))
     text, store = tmp_path / "m.onnxtxt", tmp_path / "m.weights"
     text.write_text("before")
-    arguments = onnxtext_command("from-binary", binary, "--force", "--weights", "store")
-    found = set()
-    for attempt in range(12):
-        process = subprocess.Popen(arguments, env=environment())
-        for _ in range(2000):  # until it has begun to write, and a little longer each time
-            if store.is_dir() and len(list(store.glob("[!.]*"))) > attempt // 2:
-                break
-            time.sleep(0.002)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        blobs = stored(store) if store.is_dir() else {}
-        found.add(len(blobs))
-        if text.read_text() != "before":
-            break
-        assert (len(blobs) == 7) or process.returncode == -signal.SIGKILL
-    assert len(found) > 2  # the conversion was killed at several stages
-    (tmp_path / "new.onnxtxt").unlink(missing_ok=True)
+    arguments = "from-binary", binary, "--force", "--weights", "store"
+    for count in range(1, 8):  # each conversion stores one more blob
+        assert run_patched(killing(2), *arguments).status == -signal.SIGKILL
+        assert len(stored(store)) == count
+        assert text.read_text() == "before"
     assert run("from-binary", binary, "--force", "--weights", "store").status == 0
     assert run("to-binary", text, "-o", "-").out == binary.read_bytes()
     assert len(stored(store)) == 7
@@ -392,21 +393,11 @@ def test_a_kill_while_writing_leaves_the_old_binary(tmp_path: Path) -> None:
     binary.write_bytes(data)
     text, _ = text_with_store(binary)
     binary.write_bytes(b"before")
-    killed = 0
-    for _ in range(5):
-        process = subprocess.Popen(
-            onnxtext_command("to-binary", text, "--force", "--no-check"), env=environment()
-        )
-        while process.poll() is None:
-            if any(path.name.startswith(".onnxtext-") for path in tmp_path.iterdir()):
-                os.kill(process.pid, signal.SIGKILL)
-                break
-        killed += process.wait() == -signal.SIGKILL
-        for path in tmp_path.glob(".onnxtext-*"):
-            path.unlink()
-        assert binary.read_bytes() in (b"before", data)
-        binary.write_bytes(b"before")
-    assert killed
+    done = run_patched(killing(1), "to-binary", text, "--force", "--no-check")
+    assert done.status == -signal.SIGKILL
+    (temporary,) = tmp_path.glob(".onnxtext-*")
+    assert temporary.read_bytes() == data
+    assert binary.read_bytes() == b"before"
 
 
 def full() -> None:

@@ -7,7 +7,8 @@
 (require 'eglot)
 (setq vc-handled-backends nil
       onnxtext-server-command (list (getenv "PYTHON") "-m" "onnxtext" "lsp")
-      eglot-sync-connect 30)
+      eglot-sync-connect 120
+      eglot-connect-timeout 120)
 
 (defvar found nil "The diagnostics that the server has told.")
 (cl-defmethod eglot-handle-notification :after
@@ -17,12 +18,12 @@
 (with-current-buffer (find-file-noselect (pop command-line-args-left))
   (apply #'eglot--connect (eglot--guess-contact))
   (let ((server (or (eglot-current-server) (error "no server")))
-        (end (+ (float-time) 60)))
+        (end (+ (float-time) 120)))
     (eglot--signal-textDocument/didOpen)
     (while (and (null found) (< (float-time) end)) (accept-process-output nil 0.1))
     (message "found %s" (plist-get (car found) :code))
     (goto-char (point-min))
     (search-forward "= Rel")
-    (let ((hover (jsonrpc-request server :textDocument/hover (eglot--TextDocumentPositionParams))))
+    (let ((hover (jsonrpc-request server :textDocument/hover (eglot--TextDocumentPositionParams) :timeout 120)))
       (message "hover %s" (and (string-match "Relu" (format "%s" hover)) (match-string 0 (format "%s" hover)))))
     (eglot-shutdown server)))

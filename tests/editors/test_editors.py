@@ -42,7 +42,7 @@ def run(command: list[str], directory: Path) -> str:
     env = {**os.environ, "HOME": str(directory), "XDG_CONFIG_HOME": str(directory / "config")}
     env |= {"PYTHON": sys.executable, "XDG_DATA_HOME": str(directory / "data")}
     done = subprocess.run(
-        command, cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=directory, env=env, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

@@ -237,11 +237,12 @@ def test_a_checkout_repairs_an_interrupted_one(filtered: Repository, delay: floa
         ["git", "checkout", "-q", "main"],
         cwd=filtered.path,
         env=environment(filtered.home, **filtered.more),
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as git:
+        assert git.stderr is not None
         time.sleep(delay)
         git.kill()
-    time.sleep(0.2)  # until its filter has read the end of the pipe
+        git.stderr.read()  # until its filter has ended, too
     (filtered.path / ".git/index.lock").unlink(missing_ok=True)
     for path in filtered.path.glob("*.onnx"):  # git may have written a part of one
         data = path.read_bytes()

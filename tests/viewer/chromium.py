@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = shutil.which("chromium")
-SECONDS = 30.0
+SECONDS = 120.0
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
