@@ -69,8 +69,15 @@ def write_manual(root: Path) -> Path:
         sys.path.remove(str(root))
     page = root / "build" / "onnxtext.1"
     page.parent.mkdir(exist_ok=True)
-    page.write_text(manual_page(), encoding="utf-8")
+    replace(page, manual_page())
     return page
+
+
+def replace(path: Path, content: str) -> None:
+    """Write a file atomically, because another build of this tree may read it at the same time."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_text(content, encoding="utf-8")
+    temporary.replace(path)
 
 
 def compile_core(root: Path) -> list[str]:
@@ -118,7 +125,7 @@ def compile_core(root: Path) -> list[str]:
         file.touch()  # onnxtext runs only modules that are newer than their sources
     RECORD.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
-    RECORD.write_text("".join(lines), encoding="utf-8")
+    replace(RECORD, "".join(lines))
     return [file.as_posix() for file in made.values()]
 
 
