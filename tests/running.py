@@ -74,6 +74,25 @@ def interrupt(convert: Callable[[], object], after: float) -> float:
     raise AssertionError("nothing was interrupted")
 
 
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Limit the processor time of the `with` block; the limit is higher on a slow machine."""
+    before = slowness()
+    started = time.process_time()
+    yield
+    spent = time.process_time() - started
+    limit = seconds * max(before, slowness())
+    assert spent < limit, f"it takes {spent:.2f} s of the processor; the limit is {limit:.2f} s"
+
+
+def slowness() -> float:
+    """Return by which factor the machine is now slower than a usual one; at least 1."""
+    started = time.process_time()
+    for number in range(200_000):
+        _ = number % 7
+    return max(1.0, (time.process_time() - started) / 0.006)
+
+
 def grows_at_most(seconds: Callable[[int], float], small: int, large: int, factor: float) -> bool:
     """Return whether the time for a large size is at most `factor` times that for a small one.
 

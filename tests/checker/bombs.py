@@ -25,6 +25,7 @@ import onnxtext
 from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.isolation.inference_client import POOL, InferenceClient
 from tests.corpus import onnx_directory, wheel_models
+from tests.running import slowness
 
 NUMBERS = (
     -(1 << 63), -(1 << 62), -(1 << 32), -(1 << 31) - 1, -(1 << 31), -1000, -7, -3, -2, -1, 0, 1, 2,
@@ -248,7 +249,9 @@ def main(count: int, seed: int, *, many: bool) -> None:
             raise
         seconds = time.process_time() - start
         slowest = max(slowest, seconds)
-        assert seconds < 10, f"model {index} of seed {seed} takes {seconds} s: {data.hex()}"
+        assert seconds < 10 * slowness(), (
+            f"model {index} of seed {seed} takes {seconds} s: {data.hex()}"
+        )
         for item in found:
             if item.code == "onnx-inference-failed":
                 seen[item.message.removeprefix("onnx's inference ")] += 1

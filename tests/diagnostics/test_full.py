@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import time
 from textwrap import dedent
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from onnxtext.diagnostics import Diagnostic, Label
 from onnxtext.diagnostics.full import render
 from onnxtext.source import Source, Span
+from tests.running import limited
 
 TEXT = """\
 <ir_version: 10>
@@ -303,13 +303,11 @@ def test_colors_only_add_escapes(severity: str, sgr: str) -> None:
 
 def test_a_huge_line_is_fast() -> None:
     text = "x" * 5_000_000
-    start = time.process_time()
-    assert len(render(at(text, 4_000_000, 4_999_999))) < 500
-    assert time.process_time() - start < 1
+    with limited(1):
+        assert len(render(at(text, 4_000_000, 4_999_999))) < 500
 
 
 def test_many_backticks_that_end_no_name_take_linear_time() -> None:
     message = f"a `{' `a' * 20_000}`s"
-    start = time.process_time()
-    assert Diagnostic("c", message).message == message
-    assert time.process_time() - start < 1
+    with limited(1):
+        assert Diagnostic("c", message).message == message

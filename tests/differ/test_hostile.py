@@ -7,7 +7,6 @@ The limits are ten times the measured times, because machines may be busy.
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -30,6 +29,7 @@ from onnxtext.ast import (
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.differ import ModelDiff
 from tests.differ.graphs import chain, diff, model
+from tests.running import limited
 
 pytestmark = pytest.mark.thorough
 
@@ -39,9 +39,8 @@ LIMIT = 16.0  # seconds of processor time
 
 @pytest.fixture(autouse=True)
 def _in_seconds() -> Iterator[None]:
-    start = time.process_time()
-    yield
-    assert time.process_time() - start < LIMIT
+    with limited(LIMIT):
+        yield
 
 
 def actions(result: ModelDiff) -> Counter[tuple[str, ...]]:

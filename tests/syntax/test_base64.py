@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import onnxtext
 from onnxtext.syntax.actions.resources import decode_base64
+from tests.running import limited
 
 MODEL = b"\x08\x0a\x3a\x03\x12\x01g\xf8\x07\x80\x00"  # an unknown field with an overlong number
 TEXT = onnxtext.from_binary(MODEL)
@@ -80,8 +79,7 @@ def test_wrong_characters_of_a_resource_are_marked(data: str, code: str, marked:
 
 
 def test_much_padding_is_rejected_in_linear_time() -> None:
-    started = time.process_time()
-    for padding in ("=" * 100_000, "= " * 100_000):
-        with pytest.raises(onnxtext.OnnxTextError, match="excess padding"):
-            onnxtext.to_binary(_resource(padding))
-    assert time.process_time() - started < 5
+    with limited(5):
+        for padding in ("=" * 100_000, "= " * 100_000):
+            with pytest.raises(onnxtext.OnnxTextError, match="excess padding"):
+                onnxtext.to_binary(_resource(padding))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import random
-import time
 from itertools import product
 
 import pytest
@@ -12,13 +11,14 @@ import pytest
 import onnxtext
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
+from tests.running import limited
 from tests.seeds import sampled
 
 pytestmark = pytest.mark.thorough
 
 SIZE = 1_000_000
-MAX_SECONDS = 4
-"""Processor time; an idle machine takes less than half of it."""
+MAX_SECONDS = 8
+"""Processor time; an idle machine takes less than a third of it."""
 
 UNITS = (
     *"a,()[]{}<>\"'=#1.-@\\\0\t\ré😀",
@@ -28,9 +28,8 @@ UNITS = (
 
 
 def assert_rejected_in_time(text: str) -> None:
-    begin = time.process_time()
-    _, diagnostics = parse_partial(Source(text, "t"), "model")
-    assert time.process_time() - begin < MAX_SECONDS
+    with limited(MAX_SECONDS):
+        _, diagnostics = parse_partial(Source(text, "t"), "model")
     assert diagnostics
 
 
@@ -97,6 +96,5 @@ LONG = {
 
 @pytest.mark.parametrize("kind", sampled(LONG, 3))
 def test_long_tokens_are_rejected_in_time(kind: str) -> None:
-    begin = time.process_time()
-    assert onnxtext.check(LONG[kind])
-    assert time.process_time() - begin < MAX_SECONDS
+    with limited(MAX_SECONDS):
+        assert onnxtext.check(LONG[kind])
