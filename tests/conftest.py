@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared set-up of all tests: hypothesis, signals, and skips without the shared data."""
+"""Shared set-up of all tests: hypothesis, git, signals, and skips without the shared data."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import seeds  # noqa: F401  # sets the day, before other processes start
 from tests.corpus import SHARED
 
 QUICK = "not slow and not thorough"
@@ -30,6 +31,11 @@ settings.register_profile("quick", max_examples=40)
 # Tests start thousands of processes: without bytecode files, each would compile all its modules.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A developer's settings of git, and variables of a hook that runs the tests, change what it does.
+for _name in [name for name in os.environ if name.startswith("GIT_")]:
+    del os.environ[_name]
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 # Background jobs of a shell ignore SIGINT, nohup ignores SIGHUP, and commands in tests would
 # inherit that.
