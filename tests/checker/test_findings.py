@@ -1018,3 +1018,21 @@ def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
             nested = unused.replace("(a)\n", "<g = h () => (c) { c = Exp (a) }> (a)\n")
             found = [(item.code, item.severity) for item in onnxtext.check(nested)]
             assert ("function-opset-missing", "warning") in found  # only onnxruntime rejects it
+
+
+def test_unknown_attributes_of_a_node_are_one_finding() -> None:
+    """A wrong operator is one mistake; a misspelled attribute has its own finding and fix."""
+    conv = "y = Relu <auto_pad = 'NOTSET', group = 1, pads = [1, 1], strides = [1]{}> (x)"
+    short, long = (text(conv.format(rest).replace("'", '"')) for rest in ("", ", a = 1, b = 2"))
+    for source in (short, onnxtext.to_binary(short)):
+        (found,) = onnxtext.check(source)
+        assert found.code == "attribute-unknown"
+        assert found.message.endswith("attributes `auto_pad`, `group`, `pads` and `strides`")
+    (found,) = onnxtext.check(long)
+    assert len(found.labels) == 6
+    assert found.message.endswith("`auto_pad`, `group`, `pads`, `strides` and 2 more")
+    misspelled = text("y = Softmax <axs = 0, some = 1, other = 2> (x)")
+    subjects = [item.subject for item in onnxtext.check(misspelled)]
+    assert [(item.name, item.suggestion) for item in subjects if item] == [
+        ("axs", "axis"), ("some", None),
+    ]  # fmt: skip

@@ -52,9 +52,36 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _misfits(node: Node, signature: Signature) -> Iterator[Finding]:
+    unknown = []
     for index, attribute in enumerate(node.attributes):
-        yield from _misfit(node, index, attribute, signature)
+        for finding in _misfit(node, index, attribute, signature):
+            if finding.code == "attribute-unknown" and finding.help == _NO_ADVICE:
+                unknown.append(finding)
+            else:
+                yield finding
+    yield from _joined(node, unknown)
     yield from _missing(node, signature)
+
+
+_NO_ADVICE = "remove the attribute, or correct its name"
+
+
+def _joined(node: Node, findings: list[Finding]) -> list[Finding]:
+    """Join findings about unknown attributes of one node: probably, its operator is wrong."""
+    if len(findings) < 2:
+        return findings
+    names = [quote(item.subject.name) for item in findings if item.subject]
+    hidden = len(names) - 4
+    last = f"{hidden} more" if hidden > 1 else names[-1]
+    listed = ", ".join(names[:4] if hidden > 1 else names[:-1])
+    return [
+        findings[0]._replace(
+            message=f"`{node.op_type}` has no attributes {listed} and {last}",
+            places=tuple(item.places[0] for item in findings),
+            help="remove the attributes, or correct the operator",
+            severity=None if any(item.severity is None for item in findings) else "info",
+        )
+    ]
 
 
 def _missing(node: Node, signature: Signature) -> Iterator[Finding]:
@@ -105,7 +132,7 @@ def _misfit(
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
         suggestion = nearest_name(attribute.name, signature.attributes)
-        help = did_you_mean(suggestion, "remove the attribute, or correct its name")
+        help = did_you_mean(suggestion, _NO_ADVICE)
         inputs = [item.name for item in signature.inputs]
         if attribute.name in inputs:  # an attribute of an earlier version, such as `axes`
             suggestion, position = None, inputs.index(attribute.name) + 1
