@@ -525,3 +525,21 @@ def test_later_nodes_do_not_repeat_a_wrong_shape(inputs: str, outputs: str, node
     wrong = nodes.splitlines()[0].split()[2]
     assert found
     assert all(f"`{wrong}`" in item.message for item in found)
+
+
+def test_wrong_declared_ranks_that_onnx_accepts_are_no_errors() -> None:
+    """scikit-learn's exporter declares `int64[N]` for labels of shape `[N, 1]`."""
+    source = text(
+        "f = ai.onnx.ml.ArrayFeatureExtractor (c, i)\nt = Transpose (f)\n"
+        "y = Cast <to = 7> (t)\nz = com.microsoft.Unknown (y)",
+        inputs="int64[?, 1] i",
+        outputs="int64[?] y, float[?] z",
+        values="int64[2] c = {0, 1}",
+        opsets='17, "ai.onnx.ml": 1, "com.microsoft": 1',
+    )
+    data = onnxtext.to_binary(source)
+    onnx.checker.check_model(data, full_check=True)
+    for model in (source, data):
+        (found,) = [i for i in onnxtext.check(model) if i.code == "shape-mismatch"]
+        assert found.severity == "warning"
+        assert found.message == "`y` is declared `int64[?]`, but `Cast` computes `int64[?, 1]`"

@@ -89,7 +89,7 @@ def _propagate(subject: CheckedModel) -> KindPropagation | None:
     reduced = CheckedModel(
         small, Options(encoded=lambda: data, inference=subject.options.inference)
     )
-    if TypeInference.of(reduced).findings or whole_model(reduced) is not None:
+    if TypeInference.of(reduced).findings or whole_model(reduced):
         return None
     return kinds
 

@@ -46,6 +46,17 @@ def declares_other_output(finding: Finding) -> bool:
     return finding.code == "shape-mismatch" and kind in (("outputs",), ("output_types",))
 
 
+def accept_declarations(findings: list[Finding]) -> None:
+    """Turn errors about declared outputs into warnings: onnx has accepted the whole model.
+
+    It does not know the computed types, and runtimes accept other declarations of them.
+    """
+    findings[:] = [
+        item._replace(severity="warning") if declares_other_output(item) else item
+        for item in findings
+    ]
+
+
 def untyped_values(subject: CheckedModel) -> set[int]:
     """Return the `id()` of each value whose declared type is probably the cause of an error.
 
@@ -71,9 +82,9 @@ def contradicted_outputs(subject: CheckedModel) -> set[tuple[int, int]]:
 def whole_model(subject: CheckedModel) -> str | Failure | None:
     """Have onnx check a whole model, as `onnx.checker.check_model(full_check=True)` does.
 
-    Return onnx's error message, or the failure of the process that runs onnx. Return None if onnx
-    accepts the model, or if the model cannot be passed to onnx. If an earlier request to onnx has
-    failed, return the latest failure.
+    Return onnx's error message, or the failure of the process that runs onnx. Return `""` if onnx
+    accepts the model, and None if the model cannot be passed to onnx. If an earlier request to onnx
+    has failed, return the latest failure.
     """
     inference = subject.options.inference
     if inference.failures:
@@ -86,7 +97,7 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     if len(data) >= _LARGEST:
         return None
     answer = inference.infer_model(data)
-    return None if isinstance(answer, list) else answer
+    return "" if isinstance(answer, list) else answer
 
 
 def is_expandable(subject: CheckedModel) -> bool:

@@ -20,7 +20,7 @@ from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.explain_shape_errors import mismatch_message, mismatch_place
-from onnxtext.checker.inference.onnx_errors import declares_other_output
+from onnxtext.checker.inference.onnx_errors import accept_declarations, declares_other_output
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
 from onnxtext.checker.inference.trace_sizes import SymbolTrace
@@ -51,7 +51,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     passed: set[int] = set()
     earlier = [item for item in subject.found if item.code == "shape-mismatch"]
     reported = {id(item.places[0].item) for item in earlier}  # calls and nodes with bodies
-    failing = {id(item.places[0].item) for item in earlier if declares_other_output(item)}
+    failing = {
+        id(item.places[0].item)
+        for item in earlier
+        if declares_other_output(item) and not _is_accepted(item)
+    }
     mismatches: list[Finding] = []
     for wrong in shapes.sizes.mismatches:
         if isinstance(wrong, ShapeMismatch):
@@ -75,6 +79,12 @@ def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
 
     Infer the shapes again; the outputs of nodes with errors, which `mismatches` adds, are unknown.
     """
+    misfits = {id(item.places[0].item) for item in mismatches}
+    subject.found[:] = [
+        item
+        for item in subject.found
+        if not _is_accepted(item) or id(item.places[0].item) not in misfits
+    ]
     inferred = subject.memo.get(ShapeInference.__name__)
     if inferred is None or not inferred.findings or all(item.severity for item in mismatches):
         return
@@ -83,7 +93,14 @@ def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
     subject.found[:] = [*kept, *mismatches]
     again = ShapeInference(subject)
     again.run()
+    if any(map(_is_accepted, inferred.findings)):
+        accept_declarations(again.findings)
     subject.found[:] = [*kept, *again.findings]
+
+
+def _is_accepted(finding: Finding) -> bool:
+    """Whether a finding is about a wrong declaration of an output that onnx accepts."""
+    return bool(finding.severity) and declares_other_output(finding)
 
 
 def _forced(main: Scope, shapes: SymbolicShapes) -> Iterator[Finding]:

@@ -37,6 +37,7 @@ from onnxtext.checker.inference.control_flow_types import has_untyped_output
 from onnxtext.checker.inference.explain_shape_errors import plain_message
 from onnxtext.checker.inference.node_inference import is_misinferred
 from onnxtext.checker.inference.onnx_errors import (
+    accept_declarations,
     code_of,
     errors_of,
     failure_of,
@@ -68,11 +69,13 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     skipped = (
         skipped or subject.ir_version == 1 or not (subject.model and subject.model.opset_imports)
     )
-    if expandable and not errors and objection is None and not unchecked and not skipped:
+    if expandable and not errors and not objection and not unchecked and not skipped:
         return
     inference = ShapeInference.of(subject)
+    if objection == "" and not skipped:
+        accept_declarations(inference.findings)
     yield from inference.findings
-    if objection is None or inference.findings:
+    if not objection or inference.findings:
         return
     main = subject.main
     place = Place(subject.model) if main is None else Place(main.original, ("name",))

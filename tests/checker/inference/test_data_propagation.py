@@ -375,9 +375,11 @@ def test_errors_that_depend_on_computed_shapes_are_found(node: str) -> None:
         outputs="float[3, 5, 2] y",
         values="int64[1] minus = {-1}",
     )
-    (item,) = [item for item in onnxtext.check(source) if item.severity == "error"]
+    (item,) = [i for i in onnxtext.check(source) if i.severity in ("error", "warning")]
     assert item.code == "shape-mismatch"
     assert UNSEEN[node] in item.message
+    # Runtimes accept other declared shapes that onnx does not find.
+    assert item.severity == ("warning" if "declared" in item.message else "error")
 
 
 def test_large_models_are_not_inferred_node_by_node_for_these_operators() -> None:
