@@ -24,6 +24,7 @@ BLANKS = " \t\n\v\f\r"
 
 _COMMENT = re.compile(r"#[^\n]*")
 _TOKEN = re.compile(r"[\[\],]|[^\[\], \t\n\v\f\r]+")
+_DOUBLED_ROW = re.compile(r"(\[[^\[\]]+\])\s*,\s*(?P<second>\1(?P<comma>\s*,)?)")
 _NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
 _NEAR = 64
 """Number of blanks that `preceding_offsets` skips one by one, before it searches the whole text."""
@@ -277,6 +278,7 @@ def _nesting_error(clean: str, dims: Sequence[int]) -> LiteralError:
 def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralError:
     """Return the first error in the brackets of the literal `clean`, which should have `shape`."""
     counts: list[int] = []
+    starts: list[int] = []
     ready = True  # True: an element or "[" may follow; False: a comma or "]"
     for match in _TOKEN.finditer(clean):
         token, offset = match[0], match.start()
@@ -290,13 +292,14 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 len(token),
             )
         if token == "]" and counts:
-            count, expected = counts.pop(), shape[len(counts)]
+            count, expected, start = counts.pop(), shape[len(counts)], starts.pop()
             if count != expected:
                 thing = "element" if len(counts) == len(shape) - 1 else "row"
                 message = (
                     f"expected {count_noun(expected, thing)} here for {list(dims)}, found {count:,}"
                 )
-                return LiteralError(message, offset, 1, "change the elements or the dimensions")
+                error = LiteralError(message, offset, 1, "change the elements or the dimensions")
+                return _at_doubled_row(error, clean, start + 1) if count == expected + 1 else error
             ready = False
         elif token == ",":
             if ready or not counts:
@@ -311,6 +314,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
                 counts[-1] += 1
             if token == "[":
                 counts.append(0)
+                starts.append(offset)
             else:
                 ready = False
         else:
@@ -318,3 +322,18 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             message = f"expected {wanted_token} for {list(dims)}, found {quote_token(token)}"
             return LiteralError(message, offset, len(token))
     return LiteralError("expected `]` at the end", max(len(clean.rstrip(BLANKS)) - 1, 0), 1)
+
+
+def _at_doubled_row(error: LiteralError, clean: str, start: int) -> LiteralError:
+    """Move an error about one extra row to the row that repeats the row before it.
+
+    The list of the rows is `clean[start : error.offset]`. Return `error` if not exactly one row
+    repeats the one before it.
+    """
+    doubled = [*_DOUBLED_ROW.finditer(clean, start, error.offset)]
+    if len(doubled) != 1:
+        return error
+    offset, end = doubled[0].span("second")
+    instead = None if doubled[0]["comma"] is None else ""
+    help = "remove this row, which repeats the row before it"
+    return LiteralError(error.message, offset, end - offset, help, instead=instead)

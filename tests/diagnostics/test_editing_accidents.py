@@ -690,12 +690,21 @@ def test_an_extra_token_in_the_first_line_of_a_graph_is_removed(head: str, extra
 
 
 def test_a_comma_is_added_although_there_are_too_many_rows_after_it() -> None:
-    rows = "float[2, 2] w = [\n    # rows\n    [1, 2],\n[3, 4]\n    [3, 4],\n  ],"
+    rows = "float[2, 2] w = [\n    # rows\n    [1, 2],\n[3, 4]\n    [5, 6],\n  ],"
     (error,) = syntax_errors(text := value(rows))
     assert error.fix is not None
     assert error.fix.title == "add `,`"
     (left,) = syntax_errors(error.fix.apply(text))
     assert left.message == "expected 2 rows here for [2, 2], found 3"
+
+
+def test_a_row_that_repeats_the_row_before_it_is_removed() -> None:
+    rows = "float[2, 2] w = [\n    [1, 2], # a\n    [1, 2], # b\n    [3, 4],\n  ],"
+    (error,) = syntax_errors(text := value(rows))
+    assert error.message == "expected 2 rows here for [2, 2], found 3"
+    assert error.fix is not None
+    assert error.fix.applicability == "unsafe"
+    assert error.fix.apply(text) == text.replace("[1, 2], # b", " # b")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
