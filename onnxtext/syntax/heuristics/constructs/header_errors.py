@@ -154,7 +154,8 @@ def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         end = done[-1].end
         span = Span(end, end) if begins_line(context.text, token.at) else token.span
         message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
-        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=token not in done)
+        safe = token not in done and not context.text.startswith("#", end)  # as in `1#0,`
+        yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=safe)
 
 
 _WRITTEN_KEY = re.compile(r"(?P<words>[^:=\"(){}\[\]<>#,]{1,60}?)\s*(?P<mark>[:=\"\[])")

@@ -67,8 +67,11 @@ def dimensions(context: ErrorContext) -> Iterator[Diagnosis]:
                 break
             spans.append(Span(before.end - 1, after.at + 1))
         joined = tuple([Edit(span, ", ") for span in spans])
+        written = context.text[context.text.rfind("[", 0, last.end) : last.end]
+        doubled = context.text.startswith(written, context.at)  # `[2][2]` may be written twice
+        safe: Safe = "evident" if doubled else True
         title = "write `,`"
-        yield Diagnosis("wrong-mark", message, spans[0], joined, title, safe=True, min_tokens=2)
+        yield Diagnosis("wrong-mark", message, spans[0], joined, title, safe=safe, min_tokens=2)
 
 
 _EXPRESSION = re.compile(r"[\w?]+(?:[ \t]*[-+*/%][ \t]*[\w?]+)+")
