@@ -51,6 +51,43 @@ def test_what_is_not_a_node_is_reported_at_its_beginning(
 
 
 ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
+    "a brace at the start of a line between nodes": (
+        node("  t = Relu (x)\n}\n  u = Foo <axis = 1> (t)"), [(5, 1)],
+        "unexpected `}`: it closes the graph", "remove it",
+    ),
+    "such a brace with a comma": (
+        node("  t = Relu (x)\n},\n  u = Foo <axis = 1> (t)"), [(5, 1)],
+        "unexpected `}`: it closes the graph", "remove it",
+    ),
+    "no `> {` between initializers and a node with a label": (
+        f"{H}g (float[N] x) => (float[N] y) <\n  float w = 1,\n  # nodes\n  [u] u = Abs (x)\n"
+        f"{END}", [(4, 1)], "expected `> {` before the nodes", "add `> {`",
+    ),
+    "attributes on several lines without inputs": (
+        node("  u = Foo <\n    a = 1,\n  >"), [(4, 7)],
+        "the inputs of this operator are missing", "write `(…)` after `Foo`",
+    ),
+    "a comment without its end": (
+        node("  /* old"), [(4, 3)], "a comment must start with `#`", "write `#`",
+    ),
+    "a Markdown fence among nodes": (
+        node("  ```onnxtext"), [(4, 3)], "unexpected Markdown fence", "remove it",
+    ),
+    "a quote inside a string": (
+        node('  ["a"b"] u = Foo (t)'), [(4, 6)], 'a `"` inside a string must be escaped',
+        'write `\\"`',
+    ),
+    "an import with the fields of a message": (
+        key('opset_import: [domain: "", version: 21],'), [(3, 22)],
+        "an opset import must be written like `21`", "correct the imports",
+    ),
+    "an import without its version": (
+        key('opset_import: ["ai.onnx.ml"],'), [(3, 16)], 'the version of "ai.onnx.ml" is missing',
+        'such as `"ai.onnx.ml": 1`',
+    ),
+    "a version in single quotes": (
+        key("opset_import: ['21'],"), [(3, 16)], "a number needs no quotes", "write `21`",
+    ),
     "an assignment with an operator": (
         node("  t += x"), [(4, 5)], "expressions are not supported", "write `NAME = Add (t, x)`",
     ),

@@ -195,7 +195,7 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` in a line that is indented like the nodes, or at the end of a node."""
+    """Diagnose an extra `}` at the end of a node, or in a line indented like or above a node."""
     text, first = context.text, context.first
     if first is None or first == "<" or "function" not in context.rules:
         return
@@ -207,7 +207,10 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         first = following
     line, indent = text[line_start(text, end) : end], indentation(text, end - 1)
-    if not line.endswith("}") or not (indent or line != "}") or not begins_line(text, first.at):
+    inside = 0 < indentation(text, first.at) > indent and "\n\n" not in text[end : first.at]
+    if not line.endswith("}") or not begins_line(text, first.at):
+        return
+    if not (indent or line != "}" or inside):
         return
     joined = first != "}" and not (indent and indent == indentation(text, first.at))
     if line.strip() != "}" and (joined or line.count("}") <= line.count("{")):

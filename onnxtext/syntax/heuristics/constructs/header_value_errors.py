@@ -11,8 +11,8 @@ from onnxtext.source import Span
 from onnxtext.syntax.actions.headers import INTEGER_KEYS, STRING_KEYS
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.constructs.token_errors import SMART_QUOTES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
-from onnxtext.syntax.heuristics.error_context import ErrorContext, replace
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten
+from onnxtext.syntax.heuristics.error_context import ErrorContext, insert, replace
 
 _MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""
@@ -25,8 +25,8 @@ _FIELDS = re.compile(r"[a-z]\w*(?:\.\w+)+")
 _FIELD = re.compile(r'"(\w+(?:\.\w+)+)"')
 _PAIR = re.compile(
     r"""\(\s*["'](?P<domain>[\w.]*)["']\s*,\s*(?P<version>\d+)\s*\)"""
-    r"""|\{\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
-    r"""\s*["']?version["']?\s*[:=]\s*(?P<version2>\d+)\s*\}"""
+    r"""|\{?\s*["']?domain["']?\s*[:=]\s*["'](?P<domain2>[\w.]*)["']\s*,"""
+    r"""\s*["']?version["']?\s*[:=]\s*(?P<version2>\d+)\s*\}?"""
     r"""|(?P<string>"[\w.]*")(?P<comma>\s*,)\s*\d+"""
     r"""|(?<=[\[,])\s*(?P<bare>[A-Za-z_][\w.]*|)(?=\s*:\s*\d)"""
 )
@@ -64,18 +64,17 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose opset imports like `("", 21)`, `{domain: "", version: 21}`, `[[21]]` or `: 21`."""
-    if "header_item" not in context.rules or context.token not in {"(", "{", ",", "[", ":"}:
+    token = context.token
+    if "header_item" not in context.rules or token is None or token not in {*"({,[]:"}:
         return
-    if context.token == ":" and context.done:
+    if token == ":" and context.done not in ([], ["domain"]):
         return
-    opened = context.opened
-    start = context.line_start if opened is None else opened.start
-    head = context.text[max(0, start - _MAX_KEY_LENGTH) : start].rstrip()
-    if not head.endswith(("opset_import:", "opset_import :")):
+    if not _is_value_of(context, "opset_import"):
         return
+    start = context.line_start if context.opened is None else context.opened.start
     end = context.text.find("]", context.at)
     edits = []
-    close = closing_index(context.rest) if context.token == "[" else None
+    close = closing_index(context.rest) if token == "[" else None
     if close is not None:
         edits = [replace(context.rest[0], ""), replace(context.rest[close], "")]
     for match in _PAIR.finditer(context.text, start, max(end, start)):
@@ -89,9 +88,20 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
             edits.append(Edit(Span(*match.span()), f'"{domain}": {version}'))
     if edits:
         message = 'an opset import must be written like `21` or `"ai.onnx.ml": 5`'
-        span, title = context.token.span, "correct the imports"
+        span, title = token.span, "correct the imports"
         safe = not any(edit.text.endswith('"') for edit in edits)  # a domain may be missing
         yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=safe)
+    elif token in {",", "]"} and [*map(context.name, context.done)] == ["STRING"]:
+        domain = context.done[0]
+        message, help = f"the version of {domain} is missing", f"write it, such as `{domain}: 1`"
+        yield advice("syntax-error", message, domain.span, help, insert(domain.end, ": 1"))
+
+
+def _is_value_of(context: ErrorContext, key: str) -> bool:
+    """Whether the error is in the value of `key` in a header."""
+    start = context.line_start if context.opened is None else context.opened.start
+    head = context.text[max(0, start - _MAX_KEY_LENGTH) : start].rstrip()
+    return head.endswith((f"{key}:", f"{key} :"))
 
 
 def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -103,7 +113,7 @@ def explicit_fields(context: ErrorContext) -> Iterator[Diagnosis]:
         yield rewritten("syntax-error", message, span, f"[{names[0]}]")
     if len(done) != 1 or "header_item" not in context.rules or context.token not in {",", "]"}:
         return
-    if _FIELD.fullmatch(done[0]):
+    if _FIELD.fullmatch(done[0]) and _is_value_of(context, "explicit"):
         edits = (replace(done[0], done[0].strip('"')),)
         message = "the name of a field must not be in quotes"
         yield Diagnosis("wrong-mark", message, done[0].span, edits, "remove the quotes", safe=True)

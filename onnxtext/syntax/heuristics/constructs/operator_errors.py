@@ -22,6 +22,7 @@ from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
+    innermost_bracket,
     insert,
     replace,
 )
@@ -67,6 +68,19 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
     certain = domain == "onnx" or ("." in domain and last[:1].isupper())
     known = f'"{domain}"' in context.text or ("::" in name and "/" not in name and certain)
     yield rewritten("wrong-mark", message, span, written, safe=known)
+
+
+def missing_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose attributes on several lines without inputs: `y = Op <`, `a = 1,`, `>`."""
+    done = context.done
+    if "node" not in context.rules or done[-1:] != [">"] or context.token == "(":
+        return
+    index = innermost_bracket(done[:-1])
+    if not index or context.text.find("\n", done[index].at, done[-1].at) < 0:
+        return
+    operator, message = done[index - 1], "the inputs of this operator are missing"
+    edit, help = insert(done[-1].end, " ()"), f"write `(…)` after `{operator}`"
+    yield advice("syntax-error", message, operator.span, help, edit, min_tokens=0)
 
 
 def after_node(context: ErrorContext) -> Iterator[Diagnosis]:

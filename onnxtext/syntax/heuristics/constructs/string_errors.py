@@ -172,6 +172,10 @@ def _unclosed_quotes(
         number = f"`{value}`" if value.strip("-").isalpha() else "a number"
         beside = f'unexpected `"` beside {number}'
         yield removed("unclosed-string", beside, span, "remove it", min_tokens=4)
+    for quote in quotes[1::2]:
+        if context.text[quote - 1].isalnum() and context.text[quote + 1 : quote + 2].isalnum():
+            inside, span = 'a `"` inside a string must be escaped', Span(quote, quote + 1)
+            yield rewritten("unclosed-string", inside, span, '\\"', min_tokens=4)
     tries = 0
     for quote in quotes[::2]:
         word = _WORD.search(context.text, line_start(context.text, quote), quote)

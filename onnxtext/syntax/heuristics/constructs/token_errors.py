@@ -59,6 +59,8 @@ def other_quotes(context: ErrorContext) -> Iterator[Diagnosis]:
         span = Span(*match.span())
         number = content.lstrip("+-").replace(".", "").isdigit()  # it may need no quotes
         yield rewritten("single-quotes", message, span, f'"{content}"', safe=not number)
+        if number:
+            yield rewritten("single-quotes", "a number needs no quotes", span, content)
     elif context.token == "\\" and context.text[context.at + 1 : context.at + 2] == '"':
         places = _ESCAPED_QUOTE.finditer(context.text, context.at, context.ahead_limit)
         marks = [Edit(Span(match.start(), match.end() - 1), "") for match in places]

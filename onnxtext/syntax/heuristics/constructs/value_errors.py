@@ -18,13 +18,20 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
     unopened_bracket,
 )
 from onnxtext.syntax.heuristics.constructs.token_errors import NOTHING, load_keywords
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, incomplete_statement, rewritten
+from onnxtext.syntax.heuristics.diagnosis import (
+    Diagnosis,
+    advice,
+    incomplete_statement,
+    rewritten,
+    unclosed,
+)
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     begins_line,
     indentation,
     innermost_bracket,
     insert,
+    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.expected import found_words
@@ -80,19 +87,26 @@ def string_elements(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def nodes_in_angle_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a graph with `<` in place of its `{`: `g (x) => (y) <`, then `y = Op (x)`."""
-    opened, done = context.opened, context.done
-    if opened is None or not done or "value_info" not in context.rules:
+    """Diagnose a graph with `<` in place of its `{`: `g (x) => (y) <`, then `y = Op (x)`.
+
+    Also diagnose a missing `> {` between the initializers and the nodes.
+    """
+    opened, first, text = context.opened, context.first, context.text
+    if opened is None or first is None or "value_info" not in context.rules:
         return
-    first = context.lexer.token(context.text, opened.end)
-    if context.text[opened.start] != "<" or first is None or not NODE.match(context.text, first.at):
+    if context.bracket != "<" or not context.is_certain([edit := insert(first.at, "> { ")]):
         return
-    before = context.lexer.tokens(context.text, opened.end, done[0].at)
-    edit = insert(done[0].at, "> { ")
+    before = context.lexer.tokens(text, opened.end, first.at)
+    beginning = context.lexer.token(text, opened.end)
     names = all(token == "," or context.name(token) in NAMES for token in before)
-    if names and context.is_certain([edit]):
+    if names and beginning is not None and NODE.match(text, beginning.at):
         message, help = "expected `{`, found `<`", "write `{` before the nodes"
         yield advice("wrong-mark", message, opened, help, edit)
+    elif NODE.match(text, first.at) and begins_line(text, first.at) and before[-1:] == [","]:
+        after = line_end(text, before[-1].end) + 1
+        span = first.span if after > first.at else Span(after, after)
+        edit = insert(first.at, "> {\n")
+        yield unclosed("expected `> {` before the nodes", span, edit, "add `> {`", opened)
 
 
 def untyped_initializer(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -135,6 +135,9 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
             safe = bool(lines) or not body
             title = "write `#`" if lines else "remove the comment"
             yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
+        elif not is_operand:
+            span, message = Span(offset, offset + 2), "a comment must start with `#`"
+            yield rewritten("slash-comment", message, span, "#", min_tokens=0)
 
 
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -142,7 +145,7 @@ def fences(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _FENCE.match(context.text, context.line_start)
     if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
         return
-    edits = [Edit(Span(*match.span()), "")]
+    edits = [Edit(Span(max(match.start(), context.region.start), match.end()), "")]
     last = _FENCE.search(context.text, match.end())
     if last is not None:
         edits.append(Edit(Span(*last.span()), ""))
