@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -138,6 +139,7 @@ def lift_placed(
         OnnxTextError: the bytes are not a valid `ModelProto`.
         BlobError: external data cannot be read.
     """
+    is_moving = weights != "inline" and embed_from is None
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
         """Place metadata and move large data to the resources; see `proto.decode.lift.Finish`."""
@@ -148,10 +150,11 @@ def lift_placed(
                 inline_all_metadata(graphs)
         if digests:
             digests.clear()  # remove digests from an earlier attempt to lift the model
-        if weights != "inline" and embed_from is None and not 0 <= largest <= inline_limit:
+        if is_moving and not 0 <= largest <= inline_limit:
             _move(model, graphs, inline_limit, digests)
 
-    model = lift_binary(data, name, finish)
+    most_ints = min(inline_limit, sys.maxsize) if is_moving else sys.maxsize
+    model = lift_binary(data, name, finish, most_ints)
     if embed_from is not None:
         from onnxtext.weights.external_data import embed_external
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -188,14 +189,16 @@ def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError
     return error if diagnostic is None else OnnxTextError(diagnostic)
 
 
-def lift_binary(data: bytes | memoryview, name: str, finish: Finish | None = None) -> Model:
-    """Decode a binary model to a syntax tree; `finish` is passed to `lift_model`.
+def lift_binary(
+    data: bytes | memoryview, name: str, finish: Finish | None = None, most_ints: int = sys.maxsize
+) -> Model:
+    """Decode a binary model to a syntax tree; `finish` and `most_ints` are for `lift_model`.
 
     Raises:
         OnnxTextError: the bytes are not a valid `ModelProto`; the diagnostic has the reason.
     """
     try:
-        model: Model = cached_module("proto.decode.lift").lift_model(data, finish)
+        model: Model = cached_module("proto.decode.lift").lift_model(data, finish, most_ints)
         return model
     except ValueError as error:  # a LiftError, or numpy's error for a corrupt list
         raise invalid_model_error(bytes(data), error, name) from None

@@ -18,6 +18,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType
 from onnxtext.plurals import count_noun
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, raw_size
@@ -32,6 +33,21 @@ ENTRY_WIDTHS = {
     "uint64_data": 8,
 }
 """The size in bytes of one entry of a typed field (a data field other than `raw_data`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedInts:
+    """A list of ints in an attribute as varints, one after the other.
+
+    The native core decodes long lists so if they become blobs before anything else reads them.
+    """
+
+    data: bytes
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
 
 _LISTS = {AttributeType.FLOATS: "float_data", AttributeType.INTS: "int64_data"}
 """For each type of attribute list, the `TensorProto` field with the same encoding."""
@@ -97,6 +113,8 @@ def blob_of_list(kind: AttributeType | None, value: Any) -> bytes | None:
     match value:
         case Floats(data):
             return data
+        case PackedInts(data):
+            return data
         case tuple() if kind is AttributeType.INTS:
             return pack_integers(value)
         case tuple() if kind is AttributeType.STRINGS:
@@ -129,6 +147,9 @@ def compress_repetition(value: Any) -> RepeatedList | None:
     match value:  # compare the first and the last item first: in most lists, they differ
         case Floats(data) if data[-4:] == data[:4] and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
+        case PackedInts(data, count) if data == (first := data[: len(data) // count]) * count:
+            item = int.from_bytes(unpack_entries("int64_data", first), "little", signed=True)
+            return RepeatedList((item,), count)
         case (int() | bytes(), *_) if value[-1] == value[0] and value == value[:1] * len(value):
             return RepeatedList(value[:1], len(value))
     return None

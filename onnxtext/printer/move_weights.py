@@ -9,6 +9,7 @@ from typing import Any
 from onnxtext import ast
 from onnxtext.ast.rewrite_tensors import Rewriter
 from onnxtext.ast.typed_blobs import (
+    PackedInts,
     blob_of_data,
     blob_of_list,
     compress_repetition,
@@ -83,7 +84,7 @@ class WeightMover(Rewriter):
         """
         if isinstance(value, bytes):
             return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
-        is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))
+        is_list = kind in _LISTS and isinstance(value, (ast.Floats, PackedInts, tuple))
         if not is_list or len(value) <= self.max_small_elements:
             return super().value(kind, value, name)
         splat = compress_repetition(value)

@@ -39,7 +39,7 @@ from onnxtext.proto.decode import messages as lifter
 from onnxtext.proto.decode.lift import LiftError
 from onnxtext.proto.encode import lower
 from onnxtext.select_core import core, core_module
-from onnxtext.wire.writer import delimited
+from onnxtext.wire.writer import delimited, varint
 from tests.corpus import onnx_directory, shared_model, shared_models, wheel_models
 from tests.running import using
 from tests.seeds import seeded
@@ -206,6 +206,20 @@ def mutations(chance: random.Random, count: int) -> None:
             if not data:
                 break
         assert_same_tree(bytes(data))
+
+
+INTS = [b"\x40\x01", b"\x40\x80\x01", b"\x40" + varint(-3), b"\xc0\x00\x01", b"\x40\x81\x00"]
+"""Fields of `ints` in an attribute: three canonical ones, a padded key, a padded value."""
+
+
+@pytest.mark.parametrize("fields", [b"".join(some) for some in product(INTS, repeat=3)])
+def test_lists_of_ints_that_become_blobs_give_the_same_tree(fields: bytes) -> None:
+    attribute = delimited(b"\x0a", b"a") + fields + b"\xa0\x01\x07"
+    node = delimited(b"\x22", b"A") + delimited(b"\x2a", attribute)
+    graph = delimited(b"\x0a", node) + delimited(b"\x12", b"g")
+    function = delimited(b"\x0a", b"f") + delimited(b"\x5a", attribute)
+    assert_same_tree(b"\x08\x0a" + delimited(b"\x3a", graph) + b"\x42\x02\x10\x15")
+    assert_same_tree(b"\x08\x0a" + delimited(b"\xca\x01", function))
 
 
 def test_mutated_models_give_the_same_tree() -> None:

@@ -35,9 +35,9 @@ cdef object GRAPH = AttributeType.GRAPH, GRAPHS = AttributeType.GRAPHS
 
 
 cdef class Decoder:
-    def __cinit__(self, dict types):
-        """Create the caches; `types` has value infos by their encoded type."""
-        self.values = Values(types)
+    def __cinit__(self, dict types, Py_ssize_t most_ints=UNKNOWN):
+        """Create the caches; `Values` describes the arguments."""
+        self.values = Values(types, most_ints)
         self.tails, self.last_outputs = {}, None
 
     cdef object python(self):

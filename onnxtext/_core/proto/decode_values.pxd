@@ -18,7 +18,7 @@ cdef class Values:
         has_empty_names: whether a tensor in an attribute stores an empty name, or may store one.
     """
     cdef dict attributes, types, heads, sparse_types
-    cdef Py_ssize_t largest
+    cdef Py_ssize_t largest, most_ints
     cdef bint is_plain, is_strict, has_empty_names
     cdef object held, name  # the data and the name of the last tensor
     cdef object sparse_name  # the name of the last sparse initializer
@@ -37,6 +37,7 @@ cdef class Values:
     cdef object _attribute_value(
         self, int kind, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end
     )
+    cdef object _packed(self, Bytes data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t count)
     cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _made_tensor(self, name)

@@ -22,6 +22,7 @@ from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.ast.tensors_and_attributes import Floats, Reference, SparseTensor
+from onnxtext.ast.typed_blobs import PackedInts
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
 
@@ -33,8 +34,14 @@ cdef enum:  # the keys of packed lists that the schema declares unpacked
 
 @cython.final
 cdef class Values:
-    def __cinit__(self, dict types):
-        """Create the caches; `types` has value infos by their encoded type."""
+    def __cinit__(self, dict types, Py_ssize_t most_ints):
+        """Create the caches.
+
+        Args:
+            types: value infos by their encoded type.
+            most_ints: lists of more ints in attributes become `PackedInts`.
+        """
+        self.most_ints = most_ints
         self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
         self.is_plain, self.last_entries = True, ()
 
@@ -201,7 +208,7 @@ cdef class Values:
         Equal attributes of up to `most` bytes share an object.
         """
         cdef Field field = Field(0, 0, 0, 0)
-        cdef Py_ssize_t offset = start, first = start, last = start
+        cdef Py_ssize_t offset = start, first = start, last = start, count = 1
         cdef int kind = 0, key = 0
         small = value = None
         name = ""
@@ -227,13 +234,17 @@ cdef class Values:
                 key, first, last = field.key, offset, field.end
             elif field.key == key and offset == last:
                 last = field.end
+                count += 1
             else:
                 return None
             offset = field.end
         if value is None:
             if not key or VALUE_KEYS[kind] != key or GRAPH in (kind, ITEM_KINDS[kind]):
                 return None
-            value = self._attribute_value(kind, key, data, view, first, last)
+            if key == ATTRIBUTE_INTS and count > self.most_ints:
+                value = self._packed(data, first, last, count)
+            else:
+                value = self._attribute_value(kind, key, data, view, first, last)
             if value is None:
                 return None
         elif key:
@@ -293,6 +304,19 @@ cdef class Values:
                 | data[offset - 2] << 16 | <uint32_t>data[offset - 1] << 24
             )
         return self._item(key, data, view, field.value, offset)
+
+    cdef object _packed(self, Bytes data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t count):
+        """Return the varints of consecutive fields as `PackedInts`; None if a key is padded."""
+        cdef Field field
+        cdef Py_ssize_t size = 0
+        cdef bytes packed = PyBytes_FromStringAndSize(NULL, end - start - count)
+        self.largest = max(self.largest, count)
+        while start < end:
+            read_field(data, start, end, &field)
+            start = field.end
+            memcpy(PyBytes_AS_STRING(packed) + size, data + field.value, start - field.value)
+            size += start - field.value
+        return PackedInts(packed, count) if size == len(packed) else None
 
     cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
         """Decode a string in an attribute."""

@@ -10,6 +10,7 @@ path encodes each item, and compares the result with the item's own bytes. It ad
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from operator import attrgetter
 
@@ -67,18 +68,19 @@ Facts = tuple[int, bool, bool, bool]
 _UNKNOWN: Facts = (-1, False, True, True)
 
 
-def lift_model(data: bytes, finish: Finish | None = None) -> Model:
+def lift_model(data: bytes, finish: Finish | None = None, most_ints: int = sys.maxsize) -> Model:
     """Return the AST of a `ModelProto`; encoding the AST gives exactly the same bytes.
 
     Args:
         data: the bytes.
         finish: a function that rearranges the model (see `Finish`); it is called before the
             encoding is compared with `data`.
+        most_ints: lists of more ints in attributes may be `PackedInts`, which `finish` replaces.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.
     """
-    lowered, model = _lift_proven(data, "ModelProto", finish)
+    lowered, model = _lift_proven(data, "ModelProto", finish, most_ints)
     assert isinstance(model, Model)
     if lowered is not data:
         data = bytes(data)  # a memory map never compares equal to bytes
@@ -138,7 +140,7 @@ _NODES_AND_GRAPHS = ("GraphProto", "FunctionProto", "NodeProto")
 
 
 def _lift_proven(
-    data: bytes, message: str, finish: Finish | None = None
+    data: bytes, message: str, finish: Finish | None = None, most_ints: int = sys.maxsize
 ) -> tuple[bytes, Model | Fragment]:
     """Return the canonical encoding and the AST of a message.
 
@@ -147,13 +149,13 @@ def _lift_proven(
     Raises:
         LiftError: the bytes are not a message of the type `message`.
     """
-    fast, differs = _fast_path(data, message, finish)
+    fast, differs = _fast_path(data, message, finish, most_ints)
     if fast is not None:
         return data, fast
     # Let protobuf validate the bytes and encode them canonically.
     canonical = canonical_message(data, message)
     if canonical != bytes(data):
-        fast, differs = _fast_path(canonical, message, finish)
+        fast, differs = _fast_path(canonical, message, finish, most_ints)
         if fast is not None:
             return canonical, fast
     try:
@@ -167,7 +169,7 @@ def _lift_proven(
 
 
 def _fast_path(
-    data: bytes, message: str, finish: Finish | None
+    data: bytes, message: str, finish: Finish | None, most_ints: int = sys.maxsize
 ) -> tuple[Model | Fragment | None, bool]:
     """Decode without comparing items.
 
@@ -176,7 +178,7 @@ def _fast_path(
         model's encoding differs from `data` before the end of the main graph.
     """
     try:
-        lifted = _lift_fast(data, message, finish)
+        lifted = _lift_fast(data, message, finish, most_ints)
         if not isinstance(lifted, Model):
             is_complete = lower_fragment(lifted, message) == bytes(data)
             return (lifted if is_complete else None), False
@@ -215,13 +217,15 @@ def canonical_encoding(data: bytes) -> bytes:
     return _lift_proven(data, "ModelProto")[0]
 
 
-def _lift_fast(data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
+def _lift_fast(
+    data: bytes, message: str, finish: Finish | None, most_ints: int
+) -> Model | Fragment:
     """Decode with the selected core; after an error, repeat in Python, which defines the errors."""
     if core() == "python":
         return _lift(Lifter(compare_items=False), data, message, finish)
     try:
         if message == "ModelProto":
-            decoder = core_module("proto.decode_models").ModelDecoder({})
+            decoder = core_module("proto.decode_models").ModelDecoder({}, most_ints)
             model: Model | None = decoder.model(data)
             if model is not None:
                 return _settle(model, finish, decoder.facts())
