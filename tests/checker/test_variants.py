@@ -94,6 +94,9 @@ EXTRA = {
         ir_version=9, body='  @meta("org.example.key": "value") y = Relu (x)'
     ),
     ("graph-name-missing", FUNCTION): FUNCTION_TEXT.format(ir_version=10, body=BRANCHES),
+    ("graph-output-undefined", FUNCTION): FUNCTION_TEXT.format(
+        ir_version=10, body=BRANCHES.replace("{ q =", "{ u =").replace('""', "yes")
+    ),
     ("type-missing", TRAINING): text(
         "y = Relu (x)",
         rest="training {\n  algorithm: step (@set(type: {sequence_type: {}}) s) => (float[4] z) "
@@ -121,7 +124,6 @@ TEXTS_ONLY = {"backslash-lost", "unused-suppression"}
 RULES = [code for code in rules() if code not in TEXTS_ONLY]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("code", RULES)
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_moved_examples_break_the_same_rule(code: str, place: Place, directory: Path) -> None:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies and calls of functions have the types and shapes of each call."""
+
+from __future__ import annotations
+
+from onnx import ModelProto
+
+import onnxtext
+from tests.checker.models import codes, text
+from tests.checker.variants import in_function, in_nested_graph, in_training
+
+INPUTS = "float[4] x, int64[4] i, bool c, float[1] s"
+
+
+def test_shapes_are_checked_in_bodies_and_calls() -> None:
+    source = text("w = Constant <value = float[3] [1, 2, 3]> ()\ny = Add (x, w)")
+    model = ModelProto.FromString(onnxtext.to_binary(source))
+    for moved in (model, *[place(model) for place in (in_nested_graph, in_function, in_training)]):
+        assert codes(moved) == {"shape-mismatch"}
+
+
+def test_functions_are_polymorphic() -> None:
+    function = (
+        '<domain: "my.ops", opset_import: ["": 21]>\ntwice (a) => (b) {\n  b = Add (a, a)\n}\n'
+    )
+    calls = "y = my.ops.twice (x)\nj = my.ops.twice (i)\nk = Add (j, i)"
+    opsets = '21, "my.ops": 1'
+    assert not codes(text(calls, inputs=INPUTS, opsets=opsets, rest=function))
+    wrong = calls.replace("Add (j, i)", "Add (j, x)")
+    assert codes(text(wrong, inputs=INPUTS, opsets=opsets, rest=function)) == {"type-mismatch"}
+    strings = "y = Relu (x)\nz = my.ops.twice (c)"
+    assert codes(text(strings, inputs=INPUTS, opsets=opsets, rest=function)) == {"type-mismatch"}
+
+
+def test_overloads_are_functions_of_their_own() -> None:
+    functions = "".join(
+        f'<domain: "my.ops", overload: "{overload}", opset_import: ["": 21]>\n'
+        f"f (a) => (b) {{\n  b = Cast <to = {number}> (a)\n}}\n"
+        for overload, number in (("float", 1), ("int", 7))
+    )
+    opsets = '21, "my.ops": 1'
+    good = "y = my.ops.f:float (i)\nj = my.ops.f:int (x)\nk = Add (j, i)"
+    assert not codes(text(good, inputs=INPUTS, opsets=opsets, rest=functions))
+    bad = good.replace("f:float", "f:int")
+    assert codes(text(bad, inputs=INPUTS, opsets=opsets, rest=functions)) == {"type-mismatch"}
