@@ -4,11 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import StringStringEntryProto as Entry
 
 Mutation = Callable[[ModelProto], bool]
 """A function that breaks a model; it returns False if the model has no suitable part."""
+
+
+def _changed(item: Any, *cleared: str, **added: Any) -> bool:
+    """Clear fields of a message, then set fields or append to lists; False if `item` is None."""
+    if item is None:
+        return False
+    for name in cleared:
+        item.ClearField(name)
+    item.MergeFrom(type(item)(**added))
+    return True
 
 
 def _node(model: ModelProto, *operators: str) -> NodeProto | None:
@@ -21,14 +33,34 @@ def _node(model: ModelProto, *operators: str) -> NodeProto | None:
     return None
 
 
-def no_ir_version(model: ModelProto) -> bool:
-    model.ClearField("ir_version")
-    return True
+def _first_input(model: ModelProto, new: str | None = None) -> bool:
+    """Replace the first input of a node: by `new`, or else by its first output."""
+    node = _node(model)
+    if node is not None:
+        node.input[0] = new or node.output[0]
+    return node is not None
 
 
-def no_opset(model: ModelProto) -> bool:
-    del model.opset_import[:]
-    return model.ir_version >= 3
+def _attribute(model: ModelProto, kind: int) -> AttributeProto | None:
+    """Return the first attribute of a type of a standard node."""
+    nodes = [node for node in model.graph.node if node.domain in ("", "ai.onnx")]
+    return next((item for node in nodes for item in node.attribute if item.type == kind), None)
+
+
+def _attributes(model: ModelProto) -> Any:
+    """Return the attributes of the first node that has some."""
+    return next((node.attribute for node in model.graph.node if node.attribute), [])
+
+
+def _tensor(model: ModelProto) -> TensorProto | None:
+    """Return the first initializer of floats that is not a scalar."""
+    return next((t for t in model.graph.initializer if t.dims and t.data_type == 1), None)
+
+
+def _output(model: ModelProto) -> Any:
+    """Return the tensor type of the first output; None for another type."""
+    type = model.graph.output[0].type
+    return type.tensor_type if type.HasField("tensor_type") else None
 
 
 def other_domain(model: ModelProto) -> bool:
@@ -37,30 +69,6 @@ def other_domain(model: ModelProto) -> bool:
     for item in model.opset_import:
         if item.domain in ("", "ai.onnx"):
             item.domain = "org.example"
-    return True
-
-
-def unnamed_graph(model: ModelProto) -> bool:
-    model.graph.name = ""
-    return True
-
-
-def untyped_input(model: ModelProto) -> bool:
-    if model.graph.input:
-        model.graph.input[0].ClearField("type")
-    return bool(model.graph.input)
-
-
-def untyped_output(model: ModelProto) -> bool:
-    model.graph.output[0].ClearField("type")
-    return True
-
-
-def shapeless_output(model: ModelProto) -> bool:
-    type = model.graph.output[0].type
-    if not type.HasField("tensor_type"):
-        return False
-    type.tensor_type.ClearField("shape")
     return True
 
 
@@ -86,142 +94,27 @@ def input_redefined(model: ModelProto) -> bool:
     return old not in [value.name for value in model.graph.output]
 
 
-def undefined(model: ModelProto) -> bool:
-    node = _node(model)
-    if node is not None:
-        node.input[0] = "there is no such value"
-    return node is not None
-
-
 def reversed_nodes(model: ModelProto) -> bool:
     outputs = {name for node in model.graph.node for name in node.output}
     if not any(name in outputs for node in model.graph.node for name in node.input):
         return False
-    nodes = list(model.graph.node)
-    del model.graph.node[:]
-    model.graph.node.extend(reversed(nodes))
-    return True
+    return _changed(model.graph, "node", node=list(reversed(model.graph.node)))
 
 
-def cycle(model: ModelProto) -> bool:
-    node = _node(model)
-    if node is not None:
-        node.input[0] = node.output[0]
-    return node is not None
-
-
-def output_undefined(model: ModelProto) -> bool:
-    model.graph.output[0].name = "there is no such output"
-    return True
-
-
-def input_twice(model: ModelProto) -> bool:
-    if model.graph.input:
-        model.graph.input.add().CopyFrom(model.graph.input[0])
-    return bool(model.graph.input)
-
-
-def initializer_twice(model: ModelProto) -> bool:
-    if model.graph.initializer:
-        model.graph.initializer.add().CopyFrom(model.graph.initializer[0])
-    return bool(model.graph.initializer)
-
-
-def unnamed_initializer(model: ModelProto) -> bool:
-    result = helper.make_tensor("", TensorProto.FLOAT, [1], [1.0])
-    model.graph.initializer.append(result)
-    return True
-
-
-def old_initializer(model: ModelProto) -> bool:
-    result = helper.make_tensor("extra", TensorProto.FLOAT, [1], [1.0])
-    model.graph.initializer.append(result)
-    return model.ir_version == 3
-
-
-def no_operator(model: ModelProto) -> bool:
-    model.graph.node[0].op_type = ""
-    return True
-
-
-def unknown_operator(model: ModelProto) -> bool:
-    node = _node(model)
-    if node is not None:
-        node.op_type = f"{node.op_type}Zq"
-    return node is not None
+def first_twice(items: Any) -> bool:
+    """Repeat the first item of a list."""
+    items.extend(items[:1])
+    return bool(items)
 
 
 def too_many_inputs(model: ModelProto) -> bool:
-    node = _node(model, "Relu", "Sigmoid", "Tanh", "Softmax", "Add", "Mul", "Transpose", "Flatten")
-    if node is not None:
-        node.input.extend([node.input[0]] * 3)
-    return node is not None
+    node = _node(model, *_UNARY, "Flatten")
+    return _changed(node, input=node.input[:1] * 3 if node is not None else ())
 
 
 def too_few_inputs(model: ModelProto) -> bool:
     node = _node(model, "Add", "Mul", "MatMul", "Conv", "Gemm", "Sub", "Div", "Gather")
-    if node is not None:
-        del node.input[1:]
-    return node is not None
-
-
-def too_many_outputs(model: ModelProto) -> bool:
-    node = _node(model, "Relu", "Sigmoid", "Tanh", "Softmax", "Add", "Mul", "Conv", "Transpose")
-    if node is not None:
-        node.output.append("one too many")
-    return node is not None
-
-
-def unknown_attribute(model: ModelProto) -> bool:
-    node = _node(model)
-    if node is not None:
-        node.attribute.append(helper.make_attribute("no_such_attribute", 1))
-    return node is not None
-
-
-def attribute_of_other_type(model: ModelProto) -> bool:
-    for node in model.graph.node:
-        for attribute in node.attribute:
-            if attribute.type == AttributeProto.INT and node.domain in ("", "ai.onnx"):
-                attribute.type = AttributeProto.FLOAT
-                attribute.ClearField("i")
-                attribute.f = 1.0
-                return True
-    return False
-
-
-def attribute_twice(model: ModelProto) -> bool:
-    for node in model.graph.node:
-        if node.attribute:
-            node.attribute.add().CopyFrom(node.attribute[0])
-            return True
-    return False
-
-
-def attribute_untyped(model: ModelProto) -> bool:
-    for node in model.graph.node:
-        if node.attribute:
-            node.attribute[0].ClearField("type")
-            return model.ir_version >= 2
-    return False
-
-
-def attribute_unnamed(model: ModelProto) -> bool:
-    for node in model.graph.node:
-        if node.attribute:
-            extra = node.attribute.add()
-            extra.i, extra.type = 1, AttributeProto.INT
-            return True
-    return False
-
-
-def attribute_of_two_values(model: ModelProto) -> bool:
-    for node in model.graph.node:
-        for attribute in node.attribute:
-            if attribute.type == AttributeProto.INT:
-                attribute.f = 1.0
-                return True
-    return False
+    return _changed(node, "input", input=node.input[:1] if node is not None else ())
 
 
 def attribute_missing(model: ModelProto) -> bool:
@@ -230,24 +123,11 @@ def attribute_missing(model: ModelProto) -> bool:
         return False
     required = {"Cast": "to", "Concat": "axis", "LRN": "size"}[node.op_type]
     kept = [attribute for attribute in node.attribute if attribute.name != required]
-    del node.attribute[:]
-    node.attribute.extend(kept)
-    return True
-
-
-def _initializer(model: ModelProto) -> TensorProto | None:
-    return next((t for t in model.graph.initializer if t.dims and t.data_type == 1), None)
-
-
-def tensor_untyped(model: ModelProto) -> bool:
-    tensor = _initializer(model)
-    if tensor is not None:
-        tensor.data_type = TensorProto.UNDEFINED
-    return tensor is not None
+    return _changed(node, "attribute", attribute=kept)
 
 
 def tensor_short(model: ModelProto) -> bool:
-    tensor = _initializer(model)
+    tensor = _tensor(model)
     if tensor is None:
         return False
     if tensor.raw_data:
@@ -257,52 +137,11 @@ def tensor_short(model: ModelProto) -> bool:
     return True
 
 
-def tensor_in_two_fields(model: ModelProto) -> bool:
-    tensor = _initializer(model)
+def tensor_of_size(model: ModelProto, size: int) -> bool:
+    """Change the first dimension of an initializer."""
+    tensor = _tensor(model)
     if tensor is not None:
-        tensor.int64_data.append(1)
-    return tensor is not None
-
-
-def tensor_in_other_field(model: ModelProto) -> bool:
-    tensor = _initializer(model)
-    if tensor is not None:
-        tensor.ClearField("raw_data")
-        tensor.ClearField("float_data")
-        tensor.double_data.append(1)
-    return tensor is not None
-
-
-def tensor_of_nothing(model: ModelProto) -> bool:
-    tensor = _initializer(model)
-    if tensor is not None:
-        tensor.dims[0] = 0
-    return tensor is not None
-
-
-def tensor_negative(model: ModelProto) -> bool:
-    tensor = _initializer(model)
-    if tensor is not None:
-        tensor.dims[0] = -1
-    return tensor is not None
-
-
-def tensor_elsewhere(model: ModelProto) -> bool:
-    tensor = _initializer(model)
-    if tensor is not None:
-        tensor.ClearField("raw_data")
-        tensor.ClearField("float_data")
-        tensor.data_location = TensorProto.EXTERNAL
-        tensor.external_data.add(key="location", value="/etc/passwd")
-    return tensor is not None
-
-
-def tensor_nowhere(model: ModelProto) -> bool:
-    tensor = _initializer(model)
-    if tensor is not None:
-        tensor.ClearField("raw_data")
-        tensor.ClearField("float_data")
-        tensor.data_location = TensorProto.EXTERNAL
+        tensor.dims[0] = size
     return tensor is not None
 
 
@@ -313,20 +152,11 @@ def sparse_unordered(model: ModelProto) -> bool:
     return model.ir_version >= 6
 
 
-def wrong_output_element(model: ModelProto) -> bool:
-    type = model.graph.output[0].type
-    if not type.HasField("tensor_type") or type.tensor_type.elem_type != TensorProto.FLOAT:
-        return False
-    type.tensor_type.elem_type = TensorProto.INT32
-    return True
-
-
 def wrong_output_rank(model: ModelProto) -> bool:
-    type = model.graph.output[0].type
-    if not type.HasField("tensor_type"):
-        return False
-    type.tensor_type.shape.dim.add().dim_value = 7
-    return True
+    type = _output(model)
+    if type is not None:
+        type.shape.dim.add().dim_value = 7
+    return type is not None
 
 
 def wrong_input_element(model: ModelProto) -> bool:
@@ -347,46 +177,96 @@ def recursive(model: ModelProto) -> bool:
     return model.ir_version >= 8
 
 
-MUTATIONS: dict[str, list[tuple[str, Mutation]]] = {}
-"""For each rule, the mutations that break it, by name."""
+_ONE = helper.make_tensor("extra", TensorProto.FLOAT, [1], [1.0])
+_UNNAMED = helper.make_tensor("", TensorProto.FLOAT, [1], [1.0])
+_NAMELESS = AttributeProto(i=1, type=AttributeProto.INT)
+_UNKNOWN = helper.make_attribute("no_such_attribute", 1)
+_UNARY = "Relu", "Sigmoid", "Tanh", "Softmax", "Add", "Mul", "Transpose"
+_DATA = "raw_data", "float_data"
+_EXTERNAL = {"data_location": TensorProto.EXTERNAL}
+_OUTSIDE = Entry(key="location", value="/etc/passwd")
 
-for _code, _mutations in (
-    ("ir-version-missing", (no_ir_version,)),
-    ("opset-import-missing", (no_opset,)),
-    ("opset-domain-not-imported", (other_domain,)),
-    ("graph-name-missing", (unnamed_graph,)),
-    ("graph-input-untyped", (untyped_input,)),
-    ("graph-output-untyped", (untyped_output, shapeless_output)),
-    ("value-redefined", (redefined, input_redefined)),
-    ("value-undefined", (undefined,)),
-    ("node-order", (reversed_nodes,)),
-    ("graph-cycle", (cycle,)),
-    ("graph-output-undefined", (output_undefined,)),
-    ("input-duplicate", (input_twice,)),
-    ("initializer-duplicate", (initializer_twice,)),
-    ("value-name-missing", (unnamed_initializer,)),
-    ("initializer-not-input", (old_initializer,)),
-    ("op-type-missing", (no_operator,)),
-    ("op-unknown", (unknown_operator,)),
-    ("input-count", (too_many_inputs, too_few_inputs)),
-    ("output-count", (too_many_outputs,)),
-    ("attribute-unknown", (unknown_attribute,)),
-    ("attribute-type", (attribute_of_other_type,)),
-    ("attribute-duplicate", (attribute_twice,)),
-    ("attribute-type-missing", (attribute_untyped,)),
-    ("attribute-name-missing", (attribute_unnamed,)),
-    ("attribute-value-mismatch", (attribute_of_two_values,)),
-    ("attribute-required", (attribute_missing,)),
-    ("tensor-type-undefined", (tensor_untyped,)),
-    ("tensor-data-size", (tensor_short,)),
-    ("tensor-data-field", (tensor_in_two_fields, tensor_in_other_field)),
-    ("tensor-empty-data", (tensor_of_nothing,)),
-    ("tensor-dim-negative", (tensor_negative,)),
-    ("external-path-unsafe", (tensor_elsewhere,)),
-    ("external-location-missing", (tensor_nowhere,)),
-    ("sparse-index-order", (sparse_unordered,)),
-    ("type-mismatch", (wrong_output_element, wrong_input_element)),
-    ("shape-mismatch", (wrong_output_rank,)),
-    ("function-recursive", (recursive,)),
-):
-    MUTATIONS[_code] = [(mutation.__name__, mutation) for mutation in _mutations]
+MUTATIONS: dict[str, dict[str, Mutation]] = {
+    "ir-version-missing": {"no_ir_version": lambda m: _changed(m, "ir_version")},
+    "opset-import-missing": {
+        "no_opset": lambda m: _changed(m, "opset_import") and m.ir_version >= 3
+    },
+    "opset-domain-not-imported": {"other_domain": other_domain},
+    "graph-name-missing": {"unnamed_graph": lambda m: _changed(m.graph, "name")},
+    "graph-input-untyped": {
+        "untyped_input": lambda m: _changed(next(iter(m.graph.input), None), "type")
+    },
+    "graph-output-untyped": {
+        "untyped_output": lambda m: _changed(m.graph.output[0], "type"),
+        "shapeless_output": lambda m: _changed(_output(m), "shape"),
+    },
+    "value-redefined": {"redefined": redefined, "input_redefined": input_redefined},
+    "value-undefined": {"undefined": lambda m: _first_input(m, "there is no such value")},
+    "node-order": {"reversed_nodes": reversed_nodes},
+    "graph-cycle": {"cycle": _first_input},
+    "graph-output-undefined": {
+        "output_undefined": lambda m: _changed(m.graph.output[0], name="there is no such output")
+    },
+    "input-duplicate": {"input_twice": lambda m: first_twice(m.graph.input)},
+    "initializer-duplicate": {"initializer_twice": lambda m: first_twice(m.graph.initializer)},
+    "value-name-missing": {
+        "unnamed_initializer": lambda m: _changed(m.graph, initializer=[_UNNAMED])
+    },
+    "initializer-not-input": {
+        "old_initializer": lambda m: _changed(m.graph, initializer=[_ONE]) and m.ir_version == 3
+    },
+    "op-type-missing": {"no_operator": lambda m: _changed(m.graph.node[0], op_type="")},
+    "op-unknown": {"unknown_operator": lambda m: _changed(_node(m), op_type="NoSuchOperator")},
+    "input-count": {"too_many_inputs": too_many_inputs, "too_few_inputs": too_few_inputs},
+    "output-count": {
+        "too_many_outputs": lambda m: _changed(_node(m, *_UNARY, "Conv"), output=["one too many"])
+    },
+    "attribute-unknown": {"unknown_attribute": lambda m: _changed(_node(m), attribute=[_UNKNOWN])},
+    "attribute-type": {
+        "attribute_of_other_type": lambda m: _changed(
+            _attribute(m, AttributeProto.INT), "i", type=AttributeProto.FLOAT, f=1.0
+        )
+    },
+    "attribute-duplicate": {"attribute_twice": lambda m: first_twice(_attributes(m))},
+    "attribute-type-missing": {
+        "attribute_untyped": lambda m: (
+            _changed(next(iter(_attributes(m)), None), "type") and m.ir_version >= 2
+        )
+    },
+    "attribute-name-missing": {
+        "attribute_unnamed": lambda m: _changed(_node(m), attribute=[_NAMELESS])
+    },
+    "attribute-value-mismatch": {
+        "attribute_of_two_values": lambda m: _changed(_attribute(m, AttributeProto.INT), f=1.0)
+    },
+    "attribute-required": {"attribute_missing": attribute_missing},
+    "tensor-type-undefined": {
+        "tensor_untyped": lambda m: _changed(_tensor(m), data_type=TensorProto.UNDEFINED)
+    },
+    "tensor-data-size": {"tensor_short": tensor_short},
+    "tensor-data-field": {
+        "tensor_in_two_fields": lambda m: _changed(_tensor(m), int64_data=[1]),
+        "tensor_in_other_field": lambda m: _changed(_tensor(m), *_DATA, double_data=[1]),
+    },
+    "tensor-empty-data": {"tensor_of_nothing": lambda m: tensor_of_size(m, 0)},
+    "tensor-dim-negative": {"tensor_negative": lambda m: tensor_of_size(m, -1)},
+    "external-path-unsafe": {
+        "tensor_elsewhere": lambda m: _changed(
+            _tensor(m), *_DATA, **_EXTERNAL, external_data=[_OUTSIDE]
+        )
+    },
+    "external-location-missing": {
+        "tensor_nowhere": lambda m: _changed(_tensor(m), *_DATA, **_EXTERNAL)
+    },
+    "sparse-index-order": {"sparse_unordered": sparse_unordered},
+    "type-mismatch": {
+        "wrong_output_element": lambda m: (
+            getattr(_output(m), "elem_type", 0) == TensorProto.FLOAT
+            and _changed(_output(m), elem_type=TensorProto.INT32)
+        ),
+        "wrong_input_element": wrong_input_element,
+    },
+    "shape-mismatch": {"wrong_output_rank": wrong_output_rank},
+    "function-recursive": {"recursive": recursive},
+}
+"""For each rule, the mutations that break it, by name."""
