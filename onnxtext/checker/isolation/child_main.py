@@ -119,9 +119,6 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
         # `onnx.checker.check_model(full_check=True)` makes the same call.
         module.shape_inference.infer_shapes(data, True, True, False)
         return []
-    if kind == "convert":
-        data, target = arguments
-        return [module.version_converter.convert_version(data, target)]
     if kind == "body":
         operator, version, node, given = arguments
         schema = module.defs.get_schema(*operator)

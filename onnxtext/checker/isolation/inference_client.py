@@ -26,7 +26,7 @@ _MAX_CACHED = 50_000
 """The maximum number of answers to cache."""
 _LARGEST_CACHED = 1 << 14
 """The maximum size in bytes of a request whose answer is cached."""
-_SECONDS = {"model": 1.0, "node": 0.5, "convert": 1.0, "body": 0.5}
+_SECONDS = {"model": 1.0, "node": 0.5, "body": 0.5}
 """The limit of processor time in seconds for an empty request, by kind of request."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
@@ -139,10 +139,6 @@ class InferenceClient:
     def infer_model(self, data: bytes) -> Answer:
         """Let onnx infer and check the types of an encoded model; return [] if it is valid."""
         return self._ask("model", len(data), data)
-
-    def convert(self, data: bytes, version: int) -> Answer:
-        """Convert an encoded model to a standard operator set version; return [encoded model]."""
-        return self._ask("convert", len(data), data, version)
 
     def function_body(
         self, operator: tuple[str, int, str], version: int, node: bytes, types: list[bytes]

@@ -3,10 +3,9 @@
 
 `plan_conversion` plans the conversion of each node. A node is unchanged if its operator has the
 same schema in both versions. Otherwise the node is converted in steps, one for each version in
-between that changed the operator (`version_steps`). `table` has the rule of each step. For versions
-newer than the table, a child process runs onnx's version converter on a model that contains only
-this node (`onnx_converter`). If the operator does not exist in the older version, a rule of `table`
-or its function body (`inlining`) replaces the node.
+between that changed the operator (`version_steps`). `table` has the rule of each step. If the
+operator does not exist in the older version, a rule of `table` or its function body (`inlining`)
+replaces the node.
 """
 
 from __future__ import annotations

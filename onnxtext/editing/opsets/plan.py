@@ -19,7 +19,6 @@ from onnxtext.editing.nodes import remove_declarations
 from onnxtext.editing.opsets.conversion_diagnostics import CHANGE, OBSTACLE, ConversionError, Remark
 from onnxtext.editing.opsets.converted_node import ConvertedGraph
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
-from onnxtext.editing.opsets.onnx_converter import Converter
 from onnxtext.editing.opsets.version_steps import GraphConverter
 
 Targets = Mapping[str, int]
@@ -120,12 +119,11 @@ def plan_conversion(
     plan = ConversionPlan(subject, plain)
     facts = ModelFacts(subject)
     collected: dict[tuple[str, str], Remark] = {}
-    converter = Converter()
     done: set[int] = set()
     for scope in subject.scopes:
         if scope.opsets is not None and id(scope.original) not in done:
             done.add(id(scope.original))
-            _Conversion(plan, facts, scope, converter, collected).run()
+            _Conversion(plan, facts, scope, collected).run()
     plan._imports = [
         e for e in imports if plain.get(plain_domain(e.domain), e.version) != e.version
     ]
@@ -190,16 +188,19 @@ class _Conversion:
     """Plans the conversion of the nodes of one graph or function."""
 
     def __init__(
-        self, plan: ConversionPlan, facts: ModelFacts, scope: Scope, converter: Converter,
+        self,
+        plan: ConversionPlan,
+        facts: ModelFacts,
+        scope: Scope,
         collected: dict[tuple[str, str], Remark],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._plan = plan
         self._scope = scope
         self._collected = collected
         assert scope.opsets is not None
         self._versions = scope.opsets
         self._schemas = facts.schemas
-        self._stepper = GraphConverter(facts, ConvertedGraph(scope), plan.targets, converter)
+        self._stepper = GraphConverter(facts, ConvertedGraph(scope), plan.targets)
         self._touched: dict[tuple[str, str], bool] = {}
 
     def run(self) -> None:

@@ -19,12 +19,7 @@ from onnxtext.editing.opsets.converted_node import ConvertedGraph, NodeConversio
 from onnxtext.editing.opsets.inlining import inline
 from onnxtext.editing.opsets.make_tensors import make_tensor
 from onnxtext.editing.opsets.model_facts import ModelFacts, NotConvertible
-from onnxtext.editing.opsets.onnx_converter import Converter
-from onnxtext.editing.opsets.rules.table import (
-    FIRST,
-    conversion_rule,
-    reviewed_version,
-)
+from onnxtext.editing.opsets.rules.table import FIRST, conversion_rule
 from onnxtext.editing.opsets.schema_versions import changes_between, misfit_reason
 from onnxtext.editing.opsets.signature_changes import Change, carry_over
 
@@ -43,20 +38,14 @@ class GraphConverter:
         facts: the types, constants and names of the model.
         graph: the graph or function that contains the nodes.
         targets: the versions to convert to, by domain.
-        converter: onnx's version converter.
     """
 
     def __init__(
-        self,
-        facts: ModelFacts,
-        graph: ConvertedGraph,
-        targets: Mapping[str, int],
-        converter: Converter,
+        self, facts: ModelFacts, graph: ConvertedGraph, targets: Mapping[str, int]
     ) -> None:
         self._facts = facts
         self._graph = graph
         self._targets = targets
-        self._converter = converter
         self._schemas: Schemas = facts.schemas
         self._sentences: list[str] = []
         self._steps = 0
@@ -121,9 +110,9 @@ class GraphConverter:
             raise NotConvertible("its conversion takes too many steps")
         since = changes_between(self._schemas, domain, name, version, target)[0]
         if target > version:
-            work, reached = self._up(node, old, since, version)
+            work, reached = self._up(node, old, since), since
         else:
-            work, reached = self._down(node, old, version)
+            work, reached = self._down(node, old)
         self._sentences += work.notes
         result: list[Node] = []
         if work.removed:
@@ -203,33 +192,21 @@ class GraphConverter:
             if facts.is_new(name) and type is not None:
                 facts.set_type(name, type)
 
-    def _up(
-        self, node: Node, old: Signature, since: int, version: int
-    ) -> tuple[NodeConversion, int]:
-        """Convert a node to the newer version `since`, which changed its operator.
-
-        If this change has no rule, onnx's version converter converts the node to the target version
-        instead. `version` is the version of the operator set that the node uses. Return the
-        rewritten node, and the version that it uses.
-        """
+    def _up(self, node: Node, old: Signature, since: int) -> NodeConversion:
+        """Convert a node to the newer version `since`, which changed its operator."""
         new = self._schemas.find(old.domain, old.name, since)
         assert new is not None
         conversion = NodeConversion(self._facts, self._graph, node, old, new)
         rule = conversion_rule((old.domain, old.name, since))
-        if rule is None:
-            since = self._targets[old.domain]
-            self._converter.convert(conversion, version, since)
-        elif new.deprecated and rule.up is None:
+        if new.deprecated and rule.up is None:
             raise NotConvertible(f"it is deprecated since version {since}")
-        else:
-            _apply(rule.up, conversion)
-        return conversion, since
+        _apply(rule.up, conversion)
+        return conversion
 
-    def _down(self, node: Node, old: Signature, version: int) -> tuple[NodeConversion, int]:
+    def _down(self, node: Node, old: Signature) -> tuple[NodeConversion, int]:
         """Convert a node to a version before the version of its schema `old`.
 
-        `version` is the version of the operator set that the node uses. Return the rewritten node,
-        and the version that it uses.
+        Return the rewritten node, and the version that it uses.
         """
         reached = old.since - 1
         new = self._schemas.find(old.domain, old.name, reached) if reached else None
@@ -238,17 +215,13 @@ class GraphConverter:
             # `GroupNormalization` 18, which is per group.
             new = None
         conversion = NodeConversion(self._facts, self._graph, node, old, new)
-        rule = conversion_rule((old.domain, old.name, old.since))
         if new is None:
             first = FIRST.get((old.domain, old.name))
             if first is None:
                 return conversion, inline(conversion)
             first(conversion)
-        elif rule is None:
-            reached = max(self._targets[old.domain], reviewed_version(old.domain))
-            self._converter.convert(conversion, version, reached)
         else:
-            _apply(rule.down, conversion)
+            _apply(conversion_rule((old.domain, old.name, old.since)).down, conversion)
         return conversion, reached
 
     def _check(

@@ -2,8 +2,7 @@
 """List the rules that convert nodes, one for each version that changed an operator.
 
 Steps without a rule here only change types, attributes with defaults and optional inputs
-(`signature_changes`). All steps up to `REVIEWED` have been reviewed; onnx's version converter
-converts newer steps.
+(`signature_changes`). All steps up to `REVIEWED` have been reviewed; newer steps are obstacles.
 """
 
 from __future__ import annotations
@@ -156,12 +155,14 @@ If there is no rule for the operator, its function body replaces the node.
 """
 
 
-def reviewed_version(domain: str) -> int:
-    """Return the newest version of an operator set that rules cover; 1 if there are no rules."""
-    return REVIEWED.get(domain, 1)
+def conversion_rule(step: Step) -> VersionRule:
+    """Return the rule of a step.
 
-
-def conversion_rule(step: Step) -> VersionRule | None:
-    """Return the rule of a step; None if the rules do not cover its version."""
-    covered = step[2] <= reviewed_version(step[0])
-    return RULES.get(step, VersionRule()) if covered else None
+    Raises:
+        NotConvertible: the rules do not cover its version.
+    """
+    domain, operator, since = step
+    if since > REVIEWED.get(domain, 1):
+        why = f"onnxtext has no rule for the change of `{operator}` in version {since}"
+        raise NotConvertible(why, "install a newer onnxtext")
+    return RULES.get(step, VersionRule())
