@@ -10,7 +10,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { address, BARE_PYTHON, EXTENSION, makeWorkspace, openBrowser, OUT, PYTHON, remote, startCode } from './lib.mjs';
 
-const MINUTES = 3;
+const MINUTES = 10;
 /** A run's name is that of its tests; its settings are those of the user. */
 const RUNS = {
   features: { 'onnxtext.interpreter': PYTHON, 'onnxtext.server.source': 'environment' },

@@ -39,7 +39,8 @@ export function makeWorkspace() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'onnxtext-workspace-'));
   execFileSync(PYTHON, [path.join(import.meta.dirname, 'workspace.py'), folder], { stdio: ['ignore', 'inherit', 'inherit'] });
   // For comparisons with the last commit.
-  const git = (...words) => execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...words]);
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
+  const git = (...words) => execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...words], { env });
   git('init', '-q');
   git('add', '*.onnxtxt');
   git('commit', '-q', '-m', 'models');
@@ -111,7 +112,7 @@ export async function startCode({ workspace, settings = {}, options = [], trusti
   for (let tries = 0; ; tries += 1) {
     const healthy = await fetch(`${url}/healthz`).then((answer) => answer.ok, () => false);
     if (healthy) return { url, host: `127.0.0.1:${port}`, profile, stop };
-    if (child.exitCode !== null || tries > 150) {
+    if (child.exitCode !== null || tries > 600) {
       const said = fs.readFileSync(log, 'utf8');
       await stop();
       throw new Error(`code-server did not start:\n${shortened(said)}`);

@@ -7,10 +7,9 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { EXTENSION, freePort, openBrowser, OUT } from './lib.mjs';
+import { EXTENSION, freePort, openBrowser, OUT, PATIENCE } from './lib.mjs';
 
 const JUPYTER = process.env.JUPYTER ?? path.resolve(EXTENSION, '../.ci/extension-cache/jupyter/bin/python');
-const PATIENCE = 60_000;
 const EVIL = '</pre><img src=x onerror=window.broken=1><script>window.broken = 1</script>';
 const CODE = `\
 import numpy as np, onnx, onnxtext
@@ -57,7 +56,7 @@ async function startLab() {
   const url = `http://127.0.0.1:${port}`;
   for (let tries = 0; ; tries += 1) {
     if (await fetch(`${url}/api/status`).then((answer) => answer.ok, () => false)) return { url, stop };
-    if (child.exitCode !== null || tries > 300) {
+    if (child.exitCode !== null || tries > 600) {
       await stop();
       throw new Error(`JupyterLab did not start:\n${fs.readFileSync(log, 'utf8')}`);
     }

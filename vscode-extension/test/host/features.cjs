@@ -250,7 +250,7 @@ const tests = {
     assert.ok(edges >= 50);
     const { request, layout, drawing } = milliseconds;
     console.log(`# graph of 5,003 nodes: request ${Math.round(request)} ms, layout ${Math.round(layout)} ms, drawing ${Math.round(drawing)} ms`);
-    assert.ok(request + layout + drawing < 10_000);
+    assert.ok(request + layout + drawing < 60_000); // 2,000 on an idle machine
     await execute('workbench.action.closeAllEditors');
   },
 

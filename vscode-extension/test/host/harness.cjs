@@ -4,7 +4,7 @@
 const vscode = require('vscode');
 
 /** What `find` finds, once it finds something. */
-async function until(what, find, milliseconds = 30_000) {
+async function until(what, find, milliseconds = 120_000) {
   const end = Date.now() + milliseconds;
   for (;;) {
     const found = await find();
