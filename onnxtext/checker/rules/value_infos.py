@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from onnxtext.ast.compact_form.list_order import INITIALIZERS, ValueInfoError, unknown_names
 from onnxtext.ast.model import Graph, ValueInfo
@@ -49,7 +50,8 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
                 by_name[value.name].append(Place(value, ("name",)))
     for name, places in by_name.items():
         if len(places) > 1:
-            same = all(_entry(place) == _entry(places[0]) for place in places[1:])
+            entries = [_entry(place) for place in places]
+            same = all(entry == entries[0] for entry in entries[1:])
             original_ids = set(map(id, scope.original.values)) if same else set()
             removable = [place.item for place in reversed(places) if id(place.item) in original_ids]
             yield Finding(
@@ -58,10 +60,21 @@ def _duplicates(scope: Scope) -> Iterator[Finding]:
                 (places[-1], places[0]._replace(label="first occurrence"), *places[1:-1]),
                 help="keep one entry, and remove the others",
                 notes=("the entries are equal",) if same else (),
-                severity="warning" if same else None,
+                # onnx's checker and onnxruntime accept types that do not contradict each other.
+                severity="warning" if same or _fit_together(entries) else None,
                 repair=Repair("remove", removable[0]) if removable else None,
                 subject=Subject("value", name),
             )
+
+
+def _fit_together(entries: list[ValueInfo]) -> bool:
+    """Whether no two of the types contradict each other; missing types fit all types."""
+    types = [entry.type for entry in entries if entry.type is not None]
+    return not any(describe_contradiction(*pair) for pair in combinations(types[:_MAX_COMPARED], 2))
+
+
+_MAX_COMPARED = 16
+"""The maximum number of entries for one value that are compared with each other."""
 
 
 def _entry(place: Place) -> ValueInfo:
