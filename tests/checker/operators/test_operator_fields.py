@@ -132,6 +132,7 @@ WARNINGS = {
     'y = Pad <mode = "reflect"> (x, pads)': "dimension 0 of `x` is padded by 2, but onnxruntime",
     'y = Pad <mode = "edge"> (x, cut)': "dimension 0 of `x` has no elements to pad with",
     "y, s1, s2, s3 = Split <axis = 0, num_outputs = 4> (x)": "cannot split into 4 parts",
+    "y, s1 = Split (x, negative)": "`negative` has the negative size -1",
     "y = Resize (image, roi, scales, none)": "onnxruntime rejects `scales` together",
     "y = ConvTranspose <output_shape = [9]> (line, w)": "entry 0 of `output_shape` is 9, but",
     "y = ConvTranspose <output_padding = [1], dilations = [2]> (line, w)": "entry 0 of",

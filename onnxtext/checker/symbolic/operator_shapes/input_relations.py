@@ -17,6 +17,7 @@ from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import (
 )
 from onnxtext.checker.symbolic.operator_shapes.images_and_signals import IMAGES_AND_SIGNALS
 from onnxtext.checker.symbolic.operator_shapes.quantized import require_one
+from onnxtext.checker.symbolic.operator_shapes.regular_expressions import check_pattern
 from onnxtext.checker.symbolic.sizes.polynomials import Extents
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
@@ -143,12 +144,6 @@ def _padding_value(call: OperatorCall) -> None:
         call.reject("{2} must have one element", specified=False)
 
 
-def _regex(call: OperatorCall) -> None:
-    """Require the `pattern` of `RegexFullMatch`, which onnx's schema does not mark as required."""
-    if call.attribute("pattern") is None:
-        call.reject("the attribute `pattern` is missing")
-
-
 def _rotary_embedding(call: OperatorCall) -> None:
     """Require `RotaryEmbedding` to have an even head size and caches of half the rotated size."""
     shape, heads = call.shape(0), call.integer("num_heads", 0)
@@ -243,6 +238,11 @@ def _split(call: OperatorCall) -> None:
     if declared > 0 and declared != outputs:
         count = count_noun(outputs, "output")
         call.reject(f"`num_outputs` is {declared}, but the node has {count}")
+    negative = [
+        size for size in call.symbolic("split", 1) or () if isinstance(size, int) and size < 0
+    ]
+    if negative and call.has_input(1):
+        call.reject(f"{{1}} has the negative size {negative[0]}", specified=False)
     parts = call.shape(1)
     if parts is None or not call.require_rank(1, 1) or call.value(1) is not None:
         return
@@ -375,7 +375,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "MeanVarianceNormalization": _mean_variance,
     "NonMaxSuppression": _non_max_suppression,
     "Pad": _padding_value,
-    "RegexFullMatch": _regex,
+    "RegexFullMatch": check_pattern,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,
     "Slice": _slice,
