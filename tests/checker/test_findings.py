@@ -1043,3 +1043,36 @@ def test_unknown_attributes_of_a_node_are_one_finding() -> None:
     assert [(item.name, item.suggestion) for item in subjects if item] == [
         ("axs", "axis"), ("some", None),
     ]  # fmt: skip
+
+
+UNSORTED = (
+    "a = Add (x, x)\nb = Transpose <perm = [1]> (a)\ny = Relu (b)",
+    "a = Abs (x)\nb = MatMul (a, w)\nc = Abs (b)\ny = Cast <to = 1> (b)",
+    "a = Cast <to = 7> (x)\nb = Sqrt (a)\ny = Add (b, x)",
+    "a = Abs (x)\nc = Constant <value = bool {1}> ()\ny = If (c) <then_branch = t () => (p) "
+    "{ p = Add (a, w) }, else_branch = e () => (q) { q = Neg (x) }>",
+    "a = Abs (x)\ny = my.f (a)",
+    "s = Shape (x)\nd = Add (s, s)\ny = Reshape (x, d)",
+)
+"""Sorted nodes with an error that depends on the types of earlier nodes."""
+
+
+@pytest.mark.parametrize("nodes", UNSORTED)
+def test_unsorted_nodes_have_the_findings_of_sorted_nodes(nodes: str) -> None:
+    sources = [
+        text(
+            "\n".join(lines),
+            values="float[5, 2] w = [0, ...]",
+            opsets='21, "my": 1',
+            rest=f'<domain: "my", opset_import: ["": 21]>\nf (x) => (y) {{\n{body}\n}}',
+        )
+        for lines in (nodes.split("\n"), nodes.split("\n")[::-1])
+        for body in ["p = Abs (x)\ny = MatMul (p, p)"]
+    ]
+    found = [onnxtext.check(source) for source in (*sources, onnxtext.to_binary(sources[1]))]
+    messages = [
+        sorted(item.message for item in items if item.code != "node-order") for items in found
+    ]
+    assert messages[0] == messages[1] == messages[2]
+    assert len(messages[0]) == 1
+    assert any(item.code == "node-order" for item in found[1])

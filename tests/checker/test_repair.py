@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxtext
+from onnxtext.checker.context.scopes import sorted_order
 from onnxtext.checker.engine import fix_edits, fix_loop
 from onnxtext.checker.engine.fix_loop import fix_text
-from onnxtext.checker.engine.sort_nodes import sorted_order
 from onnxtext.diagnostics.model import apply_edits
 from tests.checker.models import codes, text
 from tests.seeds import draws

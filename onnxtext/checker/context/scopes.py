@@ -12,6 +12,7 @@ from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, V
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
+from onnxtext.checker.context.topological_order import topological_order
 from onnxtext.quick_dataclass import dataclass
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]
@@ -75,6 +76,8 @@ class Scope:
             otherwise None.
         indexes: a cache for nodes with many outputs. It maps the index of a node to a dictionary,
             which maps the name of each output to the output's index.
+        order: a cache for `nodes_to_visit`: the indices of the nodes in a topological order; empty
+            for the order of the graph, None if not computed yet.
     """
 
     owner: Graph | Function
@@ -101,6 +104,7 @@ class Scope:
     children: dict[int, list[Scope]] = field(default_factory=dict)
     main_graph: Scope | None = None
     indexes: dict[int, dict[str, int]] = field(default_factory=dict)
+    order: list[int] | None = None
 
     @property
     def original(self) -> Graph | Function:
@@ -144,6 +148,39 @@ class Scope:
                     redefinitions.append((index, slot, name))
                 elif name:
                     position[name] = index
+
+    def nodes_to_visit(self) -> Iterable[tuple[int, Node]]:
+        """Return the nodes with their indices, in the order in which inference visits them.
+
+        This is the order of the graph. But if a node uses a value that a later node computes, and
+        nodes form no cycle, it is a topological order, so that the types of all inputs are known.
+        """
+        if self.order is None:
+            self.order = (sorted_order(self.nodes) or []) if self._uses_later_values() else []
+        if not self.order:
+            return enumerate(self.nodes)
+        return [(index, self.nodes[index]) for index in self.order]
+
+    def _uses_later_values(self) -> bool:
+        """Whether a node, or a graph in it, uses a value that the node or a later node computes."""
+        if any(self.nodes[index].inputs[slot] in self.position for index, slot in self.unresolved):
+            return True
+        return any(
+            self.position.get(name, GIVEN) >= index
+            for index, children in self.children.items()
+            for child in children
+            for name in child.free_names()
+        )
+
+    def free_names(self) -> Iterator[str]:
+        """Yield the names that nodes of this graph and its nested graphs use, but do not define."""
+        for index, slot in self.unresolved:
+            name = self.nodes[index].inputs[slot]
+            if name not in self.position:
+                yield name
+        for children in self.children.values():
+            for child in children:
+                yield from (name for name in child.free_names() if name not in self.position)
 
     def outer(self) -> Iterator[tuple[Scope, int]]:
         """Yield (outer scope, limit) for each outer scope, innermost first.
@@ -239,3 +276,20 @@ def used_names(node: Node) -> Iterator[str]:
             yield from inner.inputs
     else:
         yield from node.inputs
+
+
+def sorted_order(nodes: list[Node]) -> list[int] | None:
+    """Return the 0-based indices of nodes in a topological order; None if several form a cycle.
+
+    If several nodes could come next, the node with the lowest index is chosen.
+    """
+    producer: dict[str, int] = {}
+    for index, node in enumerate(nodes):
+        for name in node.outputs:
+            if name:
+                producer.setdefault(name, index)
+    used = [
+        {producer[name] for name in used_names(node) if name in producer} - {index}
+        for index, node in enumerate(nodes)
+    ]
+    return topological_order(used, range(len(nodes)))

@@ -79,7 +79,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         environment: TypeEnvironment = Environment(types, outer)
         self.visits.setdefault(id(scope), []).append(environment)
         resolved = self._targets[id(scope)]
-        for index, node in enumerate(scope.nodes):
+        for index, node in scope.nodes_to_visit():
             output_types = self._node(scope, index, node, resolved[index], environment)
             typed = node.output_types
             for slot, name in enumerate(node.outputs):

@@ -37,7 +37,15 @@ def wrong_items(subject: CheckedModel) -> set[int]:
 
     Inference skips these statements.
     """
-    return {id(finding.places[0].item) for finding in errors_of(subject)}
+    return {id(finding.places[0].item) for finding in errors_of_types(subject)}
+
+
+def errors_of_types(subject: CheckedModel) -> list[Finding]:
+    """Return the errors that earlier rules found, but not those about the order of nodes.
+
+    Inference visits nodes in a topological order.
+    """
+    return [finding for finding in errors_of(subject) if finding.code != "node-order"]
 
 
 def declares_other_output(finding: Finding) -> bool:

@@ -124,7 +124,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             if constant is not None and value.name not in variable:
                 environment.constants[value.name] = constant
         resolved = self._targets[id(scope)]
-        for index, node in enumerate(scope.nodes):
+        for index, node in scope.nodes_to_visit():
             output_types, elements = self._node(scope, index, node, resolved[index], environment)
             environment.computed_types[id(node)] = output_types
             for name, computed in zip(node.outputs, elements, strict=False):

@@ -23,7 +23,7 @@ from onnxtext.checker.inference.control_flow_types import never_runs
 from onnxtext.checker.inference.environment import ValueEnvironment, known_values
 from onnxtext.checker.inference.onnx_errors import (
     declares_other_output,
-    errors_of,
+    errors_of_types,
     untyped_values,
     wrong_items,
 )
@@ -80,7 +80,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         self._instances = 0
         # Nodes with errors get no further findings, except calls and nodes with bodies.
         self._wrong, self._untyped = wrong_items(subject), untyped_values(subject)
-        errors = [item for item in errors_of(subject) if not declares_other_output(item)]
+        errors = [item for item in errors_of_types(subject) if not declares_other_output(item)]
         self._misdeclared = self._wrong - {id(item.places[0].item) for item in errors}
 
     def run(self) -> None:
@@ -154,11 +154,9 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         # Without an outer scope, names are looked up directly, which is faster.
         value = environment.values.get if environment.outer is None else environment.value
         made_here = {name for node in scope.nodes for name in node.outputs}.intersection(declared)
-        results = self._results(environment)
-        for index, (node, target) in enumerate(
-            zip(scope.nodes, self._targets[id(scope)], strict=True)
-        ):
-            outputs = node.outputs
+        results, targets = self._results(environment), self._targets[id(scope)]
+        for index, node in scope.nodes_to_visit():
+            target, outputs = targets[index], node.outputs
             contents: SmallTensors = ()
             if index in children:
                 if id(node) not in wrong:
