@@ -16,6 +16,8 @@ from onnxtext.ast.model import Model, Node
 from onnxtext.ast.visit import rich_lists
 from onnxtext.checker.context import resolved_fields
 from onnxtext.checker.context.resolved_fields import ResolvedFields
+from onnxtext.tensor import blobs
+from onnxtext.tensor.blobs import digest_of
 from tests.corpus import index, shared_model
 
 FILES = [
@@ -206,3 +208,24 @@ def test_weights_do_not_use_up_the_limit_for_shapes(element: str, place: str) ->
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     written = onnxtext.from_binary(model.SerializeToString())
     assert "shape-mismatch" in {code for code, _ in findings(written)}
+
+
+def test_each_blob_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Encoding has verified the blobs that rules read; a damaged blob is no tensor for them."""
+    hashed: list[bytes] = []
+
+    def count(data: bytes | memoryview) -> str:
+        hashed.append(bytes(data))
+        return digest_of(data)
+
+    monkeypatch.setattr(blobs, "digest_of", count)
+    tensors = [numpy_helper.from_array(np.arange(n, n + 40), f"w{n}") for n in range(3)]
+    graph = onnx.GraphProto(name="g", initializer=tensors)
+    opsets = [helper.make_opsetid("", 21)]
+    model = onnx.ModelProto(graph=graph, ir_version=10, opset_import=opsets)
+    source = onnxtext.from_binary(model.SerializeToString(), inline_limit=0)
+    onnxtext.check(source)
+    assert len(hashed) == len(set(hashed)) == 3
+    assert "AAAA" in source
+    found = onnxtext.check(source.replace("AAAA", "AAAB", 1))
+    assert "blob-damaged" in {item.code for item in found}

@@ -44,6 +44,7 @@ class Options:
         encoded: a function that returns the model as protobuf bytes, or None if the model cannot be
             encoded. The attribute itself is None if the caller provides no function.
         assumed: the operator sets to use for a graph or nodes, which import none.
+        verified: whether the model was encoded, which verified the digests of the blobs it uses.
         infers: whether rules use onnx's shape inference.
         inference: runs onnx's shape inference in a child process.
         tables: the operators of schema files. If several tables define an operator, the first table
@@ -55,6 +56,7 @@ class Options:
     selected: frozenset[str] = field(default_factory=frozenset)
     encoded: Callable[[], bytes | None] | None = None
     assumed: Opsets | None = None
+    verified: bool = False
     infers: bool = True
     inference: InferenceClient = field(default_factory=InferenceClient)
     tables: tuple[OperatorTable, ...] = field(default_factory=default_tables)
@@ -87,7 +89,8 @@ class CheckedModel:
         self.root = root
         self.model = root if isinstance(root, Model) else None
         self.options = options
-        self.resolved = ResolvedFields(self.model.resources if self.model else {})
+        resources = self.model.resources if self.model else {}
+        self.resolved = ResolvedFields(resources, verified=options.verified)
         self.ir_version = (self.model.ir_version or 0) if self.model else 0
         self.scopes: list[Scope] = []
         self.main: Scope | None = None

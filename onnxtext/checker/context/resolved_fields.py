@@ -104,14 +104,17 @@ class ResolvedFields:
 
     The methods return the statement itself if its decorators change nothing, or if the statement
     cannot be encoded (the encoder reports this error). `resources` are the blobs of the text, by
-    digest.
+    digest; `verified` tells whether the digests have been compared with the bytes.
 
     Attributes:
         originals: maps the `id()` of each copy to the statement that it was made from.
     """
 
-    def __init__(self, resources: Mapping[str, bytes | memoryview]) -> None:
-        self._lowering = Lowering(PresenceDefaults(ast.Presence(version=1)), resources)
+    def __init__(
+        self, resources: Mapping[str, bytes | memoryview], *, verified: bool = False
+    ) -> None:
+        defaults = PresenceDefaults(ast.Presence(version=1))
+        self._lowering = Lowering(defaults, resources, verified=verified)
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # keeps objects alive, so that no `id()` is reused
         self._resources = resources

@@ -144,14 +144,16 @@ def _check_parsed(
 
     `options` are keyword arguments of `engine.check_tree.check_tree`.
     """
-    encoded = None
+    encoded, verified = None, False
     if isinstance(root, Model):
         encoded, errors = encode_for_checks(root, source, options.get("base_dir"))
+        verified = not errors
     else:
         errors = _fragment_errors(root, source)
     if errors:
         options.pop("then", None)  # `then` is only for models without errors
-    diagnostics = check_tree(root, source=source, encoded=encoded, **options)
+    options |= {"encoded": encoded, "verified": verified}
+    diagnostics = check_tree(root, source=source, **options)
     return in_text_order([*errors, *diagnostics]) if errors else diagnostics
 
 

@@ -50,6 +50,7 @@ def check_tree(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
+    verified: bool = False,
     then: Then | None = None,
 ) -> list[Diagnostic]:
     """Check a model or a fragment, with the operator tables that `use_tables` sets.
@@ -67,13 +68,14 @@ def check_tree(
         ignore: rules and profiles to disable.
         encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
             if the model cannot be encoded. Without it, onnx does not infer the whole model.
+        verified: whether the model was encoded, which verified the digests of the blobs it uses.
         then: returns further diagnostics. It is called only if no other diagnostic is an error.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
     subject, findings = run_rules(
-        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded
+        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded, verified=verified
     )
     result = diagnose(subject, findings, source=source, file=file)
     if then is not None and not any(item.severity == "error" for item in result):
@@ -88,6 +90,7 @@ def run_rules(
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     encoded: Callable[[], bytes | None] | None = None,
+    verified: bool = False,
     answers: Answers | None = None,
     infers: bool = True,
 ) -> tuple[CheckedModel, list[Finding]]:
@@ -107,6 +110,7 @@ def run_rules(
         active,
         frozenset(explicitly_selected),
         encoded,
+        verified=verified,
         infers=infers,
         inference=InferenceClient(answers),
     )
