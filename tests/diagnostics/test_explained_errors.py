@@ -51,6 +51,34 @@ def test_what_is_not_a_node_is_reported_at_its_beginning(
 
 
 ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
+    "initializers before the outputs": (
+        f"{H}g (float[N] x) <\n  float a = 1,\n> => (float[N] y) {{\n{END}", [(2, 16)],
+        "the initializers of a graph belong after its outputs", "before the `{`",
+    ),
+    "initializers before the inputs": (
+        f"{H}g <\n  float a = 1,\n> (float[N] x) => (float[N] y) {{\n{END}", [(2, 3)],
+        "the initializers of a graph belong after its outputs", "before the `{`",
+    ),
+    "outputs after the nodes": (
+        f"{H}g (float[N] x) => {{\n{END[:-1]} (float[N] y)\n{FUNCTION}f (a) => (b) {{ b = }}\n",
+        [(2, 19), (7, 20)], "the outputs of a graph belong before its nodes", "before this `{`",
+    ),
+    "a declaration above a node with a label": (
+        node("  float[N] z,\n  [u] u = Relu (t)"), [(4, 3)],
+        "the declaration of a value does not belong here", "write the type in the node",
+    ),
+    "words after a decorator of several lines": (
+        f'{H}@doc("""\n  text\n  """) ← wrong\n{G}{END}', [(4, 8)],
+        "this text after a decorator does not belong here", "remove it",
+    ),
+    "a row of a nested list without its bracket": (
+        value("  float[2, 2, 1] w = [\n    [\n      [1],\n      3],\n    ],\n    [[5], [6]]\n  ],"),
+        [(7, 7)],
+        "the `[` of this row is missing", "add `[`",
+    ),
+    "records among imports": (
+        key("opset_import: [{a: 1, {}],"), [(3, 16)], "expected a name, `]` or an integer", None,
+    ),
     "a brace at the start of a line between nodes": (
         node("  t = Relu (x)\n}\n  u = Foo <axis = 1> (t)"), [(5, 1)],
         "unexpected `}`: it closes the graph", "remove it",

@@ -75,6 +75,7 @@ COMMON_ERRORS = (
     value_errors.parameter_with_at_sign,
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
+    decorator_errors.text_after_decorator,
     # Whole texts
     graph_errors.empty_text, other_languages.other_format, markdown_and_comments.fences,
     other_languages.imports, other_languages.control_flow,
@@ -104,7 +105,7 @@ COMMON_ERRORS = (
     type_errors.list_types, type_errors.dimensions, type_errors.brackets_of_types,
     string_errors.string_tensor, graph_errors.unclosed_outputs, graph_errors.wrong_brackets,
     # Graphs
-    graph_errors.domain_of_function, wrong_marks.spaced_arrow,
+    graph_errors.misplaced_block, graph_errors.domain_of_function, wrong_marks.spaced_arrow,
     graph_errors.values_without_brackets, section_errors.missing_first_line,
     graph_errors.incomplete_graph_header,
     other_languages.python_head, graph_errors.function_keyword, header_errors.text_before_header,

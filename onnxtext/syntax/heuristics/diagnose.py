@@ -278,6 +278,8 @@ def correct(
     if begins or above or offset == context.next_statement:
         new_context = context.until(offset)
     words = ranked_words(new_context)
+    if "a word" in words and new_context.name(new_context.token) == "WORD":
+        new_context, words = context, ranked_words(context)  # the text after the word is wrong
     before = context.text.find("\n", new_context.previous_end, offset) >= 0
     if not correction.removed and before and not new_context.previous_line_complete:
         end = new_context.previous_end

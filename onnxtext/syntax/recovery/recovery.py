@@ -275,8 +275,8 @@ class Recovery:
             if position == 0 or marked:  # no enclosing list: begin at the line
                 after = (index for index, where in enumerate(machine.where) if where >= line)
                 position = next(after, len(machine.where))
-                # The parser read a Python-like docstring as the name of the graph.
-                if position and self.text.startswith('"""', machine.where[position - 1]):
+                # The line ends the string of a decorator, or of a Python-like docstring.
+                while position and self.text.startswith(('"""', "@"), machine.where[position - 1]):
                     position -= 1
                 start = machine.where[position] if position < len(machine.where) else at
         opened = open_bracket(machine, position)

@@ -119,6 +119,26 @@ def wrong_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
             return
 
 
+def misplaced_block(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose parts of a graph in a wrong order: `g (x) <…> => (y) {…}`, `g (x) => {…} (y)`."""
+    token, last = context.token, context.last
+    if token is None or token not in {"<", "{"} or last in {None, ">"} or "node" in context.rules:
+        return
+    block = bracketed(context, token)
+    after = context.lexer.token(context.text, block[-1].end) if block else None
+    if after is None or after not in {"=>", "("}:
+        return
+    edit = Edit(Span(token.at, block[-1].end), "")
+    if token == "<":
+        message = "the initializers of a graph belong after its outputs"
+        help = "move this list after the outputs, before the `{`"
+        yield advice("misplaced-tensor", message, token.span, help, edit, min_tokens=2)
+    elif last == "=>" != after and (outputs := bracketed(context, after)):
+        message = "the outputs of a graph belong before its nodes"
+        edits = (edit, insert(outputs[-1].end, " {}"))
+        yield advice("syntax-error", message, token.span, "move them before this `{`", *edits)
+
+
 def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a graph or function without a name or without `=> (…)`."""
     token, before = context.token, context.last

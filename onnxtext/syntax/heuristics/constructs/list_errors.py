@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import inf
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import Span, line_start
+from onnxtext.source import Span
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
@@ -25,7 +25,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
-_ROW_START = re.compile(r"-?\d")
+_UNOPENED_ROW = re.compile(r"^[ \t]*(?P<row>-?\d[^\n#\[\]]*\])", re.MULTILINE)
 _THOUSANDS = re.compile(
     r"[ \t]*(-?[1-9][0-9]{0,2}(?=[0-9,]*,0)(?:,[0-9]{3})+(?:\.[0-9]+)?)"
     r"(?![\w.]|[ \t]*,[ \t]*[-0-9])"
@@ -74,7 +74,7 @@ def list_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
 
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _NUMBERS = frozenset(("INT", "FLOAT"))
-_ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "LSQB"))
+_ELEMENTS = frozenset(("INT", "FLOAT", "HEX", "NUMBERS", "NESTED", "LSQB"))
 _LIST_PIECE = re.compile(r"#[^\n]*|[][{}]|\"(?:[^\"\\\n]|\\.)*\"|[^][{}#\"]+")
 
 
@@ -195,11 +195,10 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
         return  # the `[` before the first row is missing
     end = last[0].end
     span = Span(end - 1, end)
-    row = context.text[line_start(context.text, end) : end - 1].strip()
-    if rows and _ROW_START.match(row) and not {"[", "]"} & {*row}:
-        start = end - 1 - len(row)
-        message, edits = "the `[` of this row is missing", (insert(start, "["),)
-        result = Diagnosis("missing-bracket", message, Span(start, end), edits, "add `[`")
+    for row in _UNOPENED_ROW.finditer(context.text, done[0].at, end) if rows else ():
+        message, edits = "the `[` of this row is missing", (insert(row.start("row"), "["),)
+        span = Span(*row.span("row"))
+        result = Diagnosis("missing-bracket", message, span, edits, "add `[`")
         yield replace_fields(result, replaces_errors=True)
     edits = (Edit(span, "" if last[0] is not done[-1] else ","),)
     if context.text[: end - 1].rstrip().endswith(","):

@@ -131,7 +131,11 @@ def misplaced_line(context: ErrorContext) -> Iterator[Diagnosis]:
         index, kinds, first = innermost_bracket(before), set[int](), None
         for span, line in _statements(context, start):
             kind = _kind(context, line)
-            if kind is None or (not kinds and _belongs(context, line, before, index)):
+            # The line `float[2] y,` before a node with a label is a declaration, not its outputs.
+            outputs = kind == _VALUE and line[-1] == "," and context.token == "["
+            if kind is None or (
+                not kinds and not outputs and _belongs(context, line, before, index)
+            ):
                 break
             inputs = index is not None and before[index] == "(" and "node" in context.rules
             if kind == _VALUE and inputs and context.is_certain([replace(line[0], "")]):
