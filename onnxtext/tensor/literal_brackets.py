@@ -24,7 +24,7 @@ BLANKS = " \t\n\v\f\r"
 
 _COMMENT = re.compile(r"#[^\n]*")
 _TOKEN = re.compile(r"[\[\],]|[^\[\], \t\n\v\f\r]+")
-_DOUBLED_ROW = re.compile(r"(\[[^\[\]]+\])\s*,\s*(?P<second>\1(?P<comma>\s*,)?)")
+_DOUBLED_ROW = re.compile(r"(\[[^\[\]]+\])(?:\s*,\s*\1)*\s*,\s*(?P<last>\1(?P<comma>\s*,)?)")
 _NOT_STRUCTURE = bytes(c for c in range(256) if c not in b"[],")
 _NEAR = 64
 """Number of blanks that `preceding_offsets` skips one by one, before it searches the whole text."""
@@ -327,13 +327,13 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
 def _at_doubled_row(error: LiteralError, clean: str, start: int) -> LiteralError:
     """Move an error about one extra row to the row that repeats the row before it.
 
-    The list of the rows is `clean[start : error.offset]`. Return `error` if not exactly one row
-    repeats the one before it.
+    The list of the rows is `clean[start : error.offset]`. If several rows are equal, mark the last.
+    Return `error` if there are no repeated rows, or repetitions of different rows.
     """
     doubled = [*_DOUBLED_ROW.finditer(clean, start, error.offset)]
     if len(doubled) != 1:
         return error
-    offset, end = doubled[0].span("second")
+    offset, end = doubled[0].span("last")
     instead = None if doubled[0]["comma"] is None else ""
     help = "remove this row, which repeats the row before it"
     return LiteralError(error.message, offset, end - offset, help, instead=instead)

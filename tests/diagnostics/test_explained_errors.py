@@ -76,6 +76,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         [(7, 7)],
         "the `[` of this row is missing", "add `[`",
     ),
+    "an import that ends in a comment": (
+        key('opset_import: ["ai.onnx.ml":\n# 2],'), [(3, 28)],
+        "incomplete statement: expected a string or an integer", "complete or remove it",
+    ),
     "records among imports": (
         key("opset_import: [{a: 1, {}],"), [(3, 16)], "expected a name, `]` or an integer", None,
     ),

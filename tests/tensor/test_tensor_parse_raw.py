@@ -259,6 +259,7 @@ MISTAKES: list[tuple[str, list[int], str, int]] = [
     ("[[1,2],[3,4],[5,6]]", [2, 2], "expected 2 rows here for [2, 2], found 3", 18),
     ("[[1,2],[1,2],[3,4]]", [2, 2], "expected 2 rows here for [2, 2], found 3", 7),
     ("[[1,2],[3,4],[3,4]]", [2, 2], "expected 2 rows here for [2, 2], found 3", 13),
+    ("[[1],[1],[1],[3]]", [3, 1], "expected 3 rows here for [3, 1], found 4", 9),
     ("[[1,2],[1,2],[3,4],[3,4]]", [3, 2], "expected 3 rows here for [3, 2], found 4", 24),
     ("[[1,2,],[4,],]", [2, 2], "expected 2 elements here for [2, 2], found 1", 11),
     ("[[1],[,]]", [2, 1], "expected an element before `,`", 6),

@@ -28,7 +28,7 @@ from onnxtext.syntax.heuristics.constructs import (
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
 from onnxtext.syntax.heuristics.corrections import Budget, find_correction
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement
-from onnxtext.syntax.heuristics.error_context import ErrorContext
+from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line
 from onnxtext.syntax.heuristics.expected import found_words, sentence
 from onnxtext.syntax.heuristics.foreign_syntax import (
     markdown_and_comments,
@@ -280,6 +280,10 @@ def correct(
     words = ranked_words(new_context)
     if "a word" in words and new_context.name(new_context.token) == "WORD":
         new_context, words = context, ranked_words(context)  # the text after the word is wrong
+        last = context.last
+        if last is not None and begins_line(context.text, context.at):
+            edits, cost = (correction.edit,), correction.cost
+            return incomplete_statement(sentence(words), last, last.span, edits, cost)
     before = context.text.find("\n", new_context.previous_end, offset) >= 0
     if not correction.removed and before and not new_context.previous_line_complete:
         end = new_context.previous_end
