@@ -280,10 +280,10 @@ def correct(
     words = ranked_words(new_context)
     if "a word" in words and new_context.name(new_context.token) == "WORD":
         new_context, words = context, ranked_words(context)  # the text after the word is wrong
-        last = context.last
-        if last is not None and begins_line(context.text, context.at):
+        cut = context.last
+        if cut is not None and begins_line(context.text, context.at):
             edits, cost = (correction.edit,), correction.cost
-            return incomplete_statement(sentence(words), last, last.span, edits, cost)
+            return incomplete_statement(sentence(words), cut, cut.span, edits, cost)
     before = context.text.find("\n", new_context.previous_end, offset) >= 0
     if not correction.removed and before and not new_context.previous_line_complete:
         end = new_context.previous_end
