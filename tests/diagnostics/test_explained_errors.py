@@ -83,6 +83,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     "records among imports": (
         key("opset_import: [{a: 1, {}],"), [(3, 16)], "expected a name, `]` or an integer", None,
     ),
+    "an indented brace that is written twice": (
+        f"{H}  {G}    y = Relu (x)\n  }}\n  }}\n", [(5, 3)],
+        "unexpected `}`: the graph has ended", "remove one `}`",
+    ),
     "a brace at the start of a line between nodes": (
         node("  t = Relu (x)\n}\n  u = Foo <axis = 1> (t)"), [(5, 1)],
         "unexpected `}`: it closes the graph", "remove it",

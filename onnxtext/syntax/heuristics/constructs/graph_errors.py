@@ -238,6 +238,8 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     span, message = Span(end - 1, end), "unexpected `}`: it closes the graph"
     if first == "}":
         edits = (*extra, replace(first, ""))
+        if indentation(text, first.at) == indent and begins_line(text, end - 1):
+            span, message = first.span, "unexpected `}`: the graph has ended"
         yield Diagnosis("syntax-error", message, span, edits, "remove one `}`", min_tokens=0)
         return
     edits = (*extra, insert(first.at, "g () => () { "))
