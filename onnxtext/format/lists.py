@@ -133,7 +133,7 @@ class ListWriter:
                 lines += self.lead_lines(comment_above, indent, started=bool(lines))
                 if off.blank and lines:
                     lines.append("")
-                lines.append(indent + self.copy_region(off, items[index:]))
+                lines.append(indent + self.copy_region(off, items, index))
                 continue
             trailing, shown = last.trail, text
             skipped = trailing is not None and trailing.text.startswith(SKIP)
@@ -204,13 +204,14 @@ class ListWriter:
 
         return write_again
 
-    def copy_region(self, off: Comment, items: Sequence[ListItem]) -> str:
+    def copy_region(self, off: Comment, items: Sequence[ListItem], first: int) -> str:
         """Copy the source from the comment `off` up to `# fmt: on`, or to the end of the list.
 
-        `items` are the items of the list after `off`.
+        `items` are the items of the list; `first` is the index of the first one after `off`.
         """
         comma: CommentedToken | None = None  # the comma before `item`
-        for item in items:
+        for index in range(first, len(items)):  # a slice would copy all later items
+            item = items[index]
             for comment in item.first.lead:
                 if comment.text == ON and off.at < comment.at < item.first.at:
                     text = self.keep(off.at, comment.at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from time import process_time
 
 import pytest
 
@@ -12,6 +13,7 @@ import onnxtext
 from onnxtext.format import format_text as text
 from onnxtext.format.format_in_full import write_document
 from tests.format.laws import assert_format_laws, full_formatting
+from tests.running import grows_at_most
 
 HEAD = "<onnxtext: 1>\nmain (float[2] x) => (float y) "
 
@@ -153,3 +155,15 @@ def test_domains_of_any_parts_are_formatted() -> None:
             dotted = ".".join(f'"{part}"' for part in domain)
             assert_format_laws(f"{HEAD}{{ y = {dotted}.Op (x) }}")
             assert_format_laws(f"{HEAD}{{ y = .{dotted}.Op (x) }}")
+
+
+@pytest.mark.thorough
+def test_many_regions_that_are_not_formatted_take_linear_time() -> None:
+    def seconds(count: int) -> float:
+        regions = "".join([f"# fmt: off\n {index},\n# fmt: on\n" for index in range(count)])
+        listing = f"{HEAD}{{ y = A <a = [\n{regions}]> (x) }}\n"
+        start = process_time()
+        onnxtext.format_text(listing)
+        return process_time() - start
+
+    assert grows_at_most(seconds, 10_000, 40_000, 5.5)
