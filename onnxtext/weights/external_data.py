@@ -8,7 +8,6 @@ A reference has the key `location`, a path relative to the model's file. It may 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +27,7 @@ from onnxtext.ast.types import TensorType
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.blobs import BLOB_SIZE, BlobError, Blobs, BlobSource
 from onnxtext.weights.declared_sizes import raw_data_size
+from onnxtext.weights.file_digests import BLOCK, MAX_HASHED, FileDigests
 from onnxtext.weights.safe_paths import (
     FileParts,
     PathError,
@@ -47,9 +47,6 @@ NO_LOCATION = "external-location-missing"
 UNSAFE = "external-path-unsafe"
 RANGE = "external-range-invalid"
 CHECKSUM = "external-checksum"
-
-_BLOCK = 1 << 20
-"""Number of bytes that are read at once to compute a checksum."""
 
 Data = bytes | memoryview
 
@@ -195,7 +192,7 @@ class Embedder(_DataMover):
         self._base = base
         self._paths: dict[str, Path] = {}
         self._files: dict[Path, memoryview | FileParts] = {}
-        self._digests: dict[Path, str] = {}
+        self._digests = FileDigests()
         self.found = False
 
     def data(self, type: TensorType, data: Any, name: str | None) -> Any:
@@ -254,13 +251,12 @@ class Embedder(_DataMover):
 
         Each file is read once, whatever the number of its locations and of spellings of its SHA-1.
         """
-        path = self._paths[location]
-        actual = self._digests.get(path)
+        blocks = (file[start : start + BLOCK] for start in range(0, len(file), BLOCK))
+        actual = self._digests.sha1(self._paths[location], len(file), blocks)
         if actual is None:
-            sha1 = hashlib.sha1(usedforsecurity=False)
-            for start in range(0, len(file), _BLOCK):
-                sha1.update(file[start : start + _BLOCK])
-            actual = self._digests[path] = sha1.hexdigest()
+            why = f"at most {MAX_HASHED >> 30} GiB are read to verify checksums"
+            message = f"{subject}: {location} is too large to verify its `checksum`: {why}"
+            raise BlobError(message, CHECKSUM)
         if actual != checksum.lower():
             message = (
                 f"{subject}: the SHA-1 of {location} is {actual}, but `checksum` is {checksum}"

@@ -316,6 +316,21 @@ def test_a_checksum_is_computed_once_for_each_file(
     assert len(computed) == 2
 
 
+def test_a_sparse_file_is_not_hashed_whole(tmp_path: Path) -> None:
+    """A file of 1 TiB may take no space on the disk, and would take half an hour to hash."""
+    with (tmp_path / "w.bin").open("wb") as file:
+        try:
+            file.truncate(1 << 40)
+        except OSError:
+            pytest.skip("the file system has no such files")
+    text = tmp_path / "m.onnxtxt"
+    text.write_text(external(location="w.bin", checksum="0" * 40))
+    assert b"external-checksum" not in run("check", text, "--select", "external-checksum").out
+    result = run("to-binary", text, "--embed-external", "-o", "-")
+    assert result.status == 1
+    assert "w.bin is too large to verify its `checksum`" in result.err
+
+
 def test_models_over_two_gibibytes_are_rejected(tmp_path: Path) -> None:
     """Impossible models are rejected before any weights are read."""
     text = tmp_path / "m.onnxtxt"

@@ -21,6 +21,7 @@ from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.io.path_safety import leads_out
 from onnxtext.plurals import count_noun
 from onnxtext.weights.declared_sizes import raw_data_size
+from onnxtext.weights.file_digests import BLOCK, FileDigests
 
 KEYS = frozenset({"location", "offset", "length", "checksum", "basepath"})
 _ALIGNMENT = 4096
@@ -30,7 +31,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 def check(subject: CheckedModel) -> Iterator[Finding]:
     """Check references to external data and, if `base_dir` is known, the referenced files."""
     locations: dict[str, _Location] = {}
-    digests: dict[Path, str] = {}
+    digests = FileDigests()
     missing: dict[tuple[str, str], list[TensorUse]] = {}
     for tensor in dense_tensors(subject):
         entries = external_entries(tensor)
@@ -106,13 +107,13 @@ def _file(
     tensor: TensorUse,
     entries: dict[str, str],
     location: _Location,
-    digests: dict[Path, str],
+    digests: FileDigests,
     missing: dict[tuple[str, str], list[TensorUse]],
 ) -> Iterator[Finding]:
     """Check the location of external data, and the file there.
 
-    `entries` are the entries of `external_data`. `digests` caches the digests of files. If there is
-    no regular file, add the tensor to `missing`, whose keys are (location, reason).
+    `entries` are the entries of `external_data`. If there is no regular file, add the tensor to
+    `missing`, whose keys are (location, reason).
     """
     named = entries["location"]
     if location.unsafe is not None:
@@ -124,7 +125,7 @@ def _file(
     yield from _range(tensor, entries, location)
     try:
         if location.path is not None and entries.get("checksum"):
-            yield from _checksum(tensor, entries["checksum"], location.path, digests)
+            yield from _checksum(tensor, entries["checksum"], location, digests)
     except OSError as error:
         why = f"which cannot be read: {error.strerror or error}"
         problem = f"has its data in {quote(named)}, {why}"
@@ -210,19 +211,14 @@ def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> I
 
 
 def _checksum(
-    tensor: TensorUse, checksum: str, path: Path, digests: dict[Path, str]
+    tensor: TensorUse, checksum: str, location: _Location, digests: FileDigests
 ) -> Iterator[Finding]:
-    path = Path(os.path.realpath(path))  # many links may lead to one large file
-    actual = digests.get(path)
-    if actual is None:
-        import hashlib
-
-        digest = hashlib.sha1(usedforsecurity=False)
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
-        actual = digests[path] = digest.hexdigest()
-    if actual != checksum.lower():
+    """Check the SHA-1 of a file, unless the model's files are too large to read all of them."""
+    assert location.path is not None
+    path = Path(os.path.realpath(location.path))  # many links may lead to one large file
+    with path.open("rb") as file:
+        actual = digests.sha1(path, location.size, iter(lambda: file.read(BLOCK), b""))
+    if actual is not None and actual != checksum.lower():
         has = f"has its data in a file whose SHA-1 is {actual}"
         yield _finding(tensor, "external-checksum", f"{has}, but its `checksum` is {checksum}")
 
