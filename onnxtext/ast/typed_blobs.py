@@ -37,16 +37,12 @@ ENTRY_WIDTHS = {
 
 @dataclass(frozen=True, slots=True)
 class PackedInts:
-    """A list of ints in an attribute as varints, one after the other.
+    """A list of different ints in an attribute as varints, one after the other.
 
     The native core decodes long lists so if they become blobs before anything else reads them.
     """
 
     data: bytes
-    count: int
-
-    def __len__(self) -> int:
-        return self.count
 
 
 _LISTS = {AttributeType.FLOATS: "float_data", AttributeType.INTS: "int64_data"}
@@ -113,8 +109,6 @@ def blob_of_list(kind: AttributeType | None, value: Any) -> bytes | None:
     match value:
         case Floats(data):
             return data
-        case PackedInts(data):
-            return data
         case tuple() if kind is AttributeType.INTS:
             return pack_integers(value)
         case tuple() if kind is AttributeType.STRINGS:
@@ -147,9 +141,6 @@ def compress_repetition(value: Any) -> RepeatedList | None:
     match value:  # compare the first and the last item first: in most lists, they differ
         case Floats(data) if data[-4:] == data[:4] and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))
-        case PackedInts(data, count) if data == (first := data[: len(data) // count]) * count:
-            item = int.from_bytes(unpack_entries("int64_data", first), "little", signed=True)
-            return RepeatedList((item,), count)
         case (int() | bytes(), *_) if value[-1] == value[0] and value == value[:1] * len(value):
             return RepeatedList(value[:1], len(value))
     return None

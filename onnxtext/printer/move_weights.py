@@ -84,7 +84,9 @@ class WeightMover(Rewriter):
         """
         if isinstance(value, bytes):
             return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
-        is_list = kind in _LISTS and isinstance(value, (ast.Floats, PackedInts, tuple))
+        if isinstance(value, PackedInts):
+            return ast.TypedBlob(self.add(value.data))
+        is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))
         if not is_list or len(value) <= self.max_small_elements:
             return super().value(kind, value, name)
         splat = compress_repetition(value)

@@ -6,7 +6,7 @@ Each function returns None for rare forms, which are decoded in Python.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, text_decorator
 from onnxtext._core.proto.decode_entries cimport add_entry, is_entry, is_narrow, typed_entries
@@ -21,7 +21,7 @@ from onnxtext._core.ast.slots cimport (
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.metadata_decorators import meta_of
-from onnxtext.ast.tensors_and_attributes import Floats, Reference, SparseTensor
+from onnxtext.ast.tensors_and_attributes import Floats, Reference, RepeatedList, SparseTensor
 from onnxtext.ast.typed_blobs import PackedInts
 from onnxtext.ast.types import SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
@@ -39,7 +39,7 @@ cdef class Values:
 
         Args:
             types: value infos by their encoded type.
-            most_ints: lists of more ints in attributes become `PackedInts`.
+            most_ints: lists of more ints in attributes become `PackedInts` or `RepeatedList`.
         """
         self.most_ints = most_ints
         self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
@@ -306,17 +306,23 @@ cdef class Values:
         return self._item(key, data, view, field.value, offset)
 
     cdef object _packed(self, Bytes data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t count):
-        """Return the varints of consecutive fields as `PackedInts`; None if a key is padded."""
+        """Return consecutive fields as `PackedInts` or `RepeatedList`; None if a key is padded."""
         cdef Field field
-        cdef Py_ssize_t size = 0
+        cdef Py_ssize_t size = 0, first = 0
         cdef bytes packed = PyBytes_FromStringAndSize(NULL, end - start - count)
-        self.largest = max(self.largest, count)
+        cdef char* into = packed
         while start < end:
             read_field(data, start, end, &field)
             start = field.end
-            memcpy(PyBytes_AS_STRING(packed) + size, data + field.value, start - field.value)
+            memcpy(into + size, data + field.value, start - field.value)
             size += start - field.value
-        return PackedInts(packed, count) if size == len(packed) else None
+            first = first or size
+        self.largest = max(self.largest, count)
+        if size < len(packed):
+            return None
+        if memcmp(into, into + first, size - first) == 0:
+            return RepeatedList((<int64_t>field.number,), count)
+        return PackedInts(packed)
 
     cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end):
         """Decode a string in an attribute."""

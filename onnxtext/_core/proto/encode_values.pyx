@@ -10,12 +10,13 @@ from onnxtext._core.wire.buffer cimport Buffer
 from onnxtext._core.proto.decorators cimport Decorations, decorations_of
 from onnxtext._core.proto.encode_types cimport TensorForm, identity
 from onnxtext._core.proto.field_keys cimport *
+from onnxtext._core.tensor.varints cimport add_packed
 from onnxtext._core.ast.slots cimport (
     EXTERNAL_DATA, OF_ATTRIBUTE, OF_EXTERNAL, OF_NODE, OF_RAW, OF_STRINGS, OF_TENSOR, OF_TYPED,
     OF_VALUE, RAW_DATA, STRING_DATA, TYPED_DATA, VALUE_INFO, data_of, get,
 )
 
-from onnxtext._core.tensor.varints import fields_of_packed, fields_of_strings
+from onnxtext._core.tensor.varints import fields_of_strings
 from onnxtext.ast.model import Graph
 from onnxtext.ast.tensors_and_attributes import (
     Attribute, Blob, DataFile, Float32, Floats, Reference, RepeatedList, SparseTensor,
@@ -230,13 +231,13 @@ cdef class ValueEncoder(TypeEncoder):
             data = self.lowering.blob(blob, -1)
         except LowerError:
             return False  # Python raises it again, with the offset of the node
-        fields = None
         if kind == FLOATS and len(data) % 4 == 0:
             return not self.floats(bytes(data))
         if is_typed and kind == INTS:
-            fields = fields_of_packed(VALUE_KEYS[kind], data)
-        elif is_typed and kind == STRINGS:
-            fields = fields_of_strings(VALUE_KEYS[kind], data)
+            return add_packed(self.out, VALUE_KEYS[kind], data)
+        if not is_typed or kind != STRINGS:
+            return False
+        fields = fields_of_strings(VALUE_KEYS[kind], data)
         return fields is not None and not self.out.add_bytes(<bytes>fields)
 
     cdef int floats(self, bytes data) except -1:

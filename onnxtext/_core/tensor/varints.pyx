@@ -43,16 +43,21 @@ def pack_integers(tuple values):
 
 def fields_of_packed(int key, packed):
     """Encode each packed varint as a field with the key `key`; None if a varint is invalid."""
-    cdef const unsigned char[::1] data = packed
     cdef Buffer out = Buffer()
+    return out.take(0) if add_packed(out, key, packed) else None
+
+
+cdef bint add_packed(Buffer out, int key, packed) except -1:
+    """Add the fields that `fields_of_packed` returns; return False if a varint is invalid."""
+    cdef const unsigned char[::1] data = packed
     cdef Py_ssize_t offset = 0, end = data.shape[0]
     cdef uint64_t number
     out.need(2 * end)
     while offset < end:
         if not read_varint(&data[0], &offset, end, &number):
-            return None
+            return False
         out.number(key, number)
-    return out.take(0)
+    return True
 
 
 def float_fields(int key, numbers):
