@@ -3,7 +3,7 @@ from onnxtext._core.syntax.grammar cimport Grammar, Rule
 
 cdef enum:
     SLACK = 64  # the maximum number of entries that empty rules add before the next token
-    INITIAL_ROOM = 32  # the initial number of entries
+    INITIAL_ROOM = 96  # the initial number of entries
 
 cdef struct Entry:
     int state

@@ -39,7 +39,6 @@ cdef class Stack:
         """
         self.grammar = grammar
         self.text = text
-        self.values = []
         self.grow(1)
 
     def __dealloc__(self):
@@ -56,7 +55,8 @@ cdef class Stack:
             if entries is NULL:
                 raise MemoryError
             self.entries = entries
-            self.values += [None] * (room - self.room)
+            more = [None] * (room - self.room)
+            self.values = self.values + more if self.room else more
             self.room = room
         return 0
 
