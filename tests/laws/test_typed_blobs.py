@@ -69,6 +69,11 @@ def _longest_list(model: onnx.ModelProto) -> int:
     return max(len(item.ints) + len(item.strings) for item in lists)
 
 
+def test_empty_lists_round_trip_with_a_negative_limit() -> None:
+    data = onnxtext.to_binary("g () => () { y = A <a: floats = [], b: ints = []> () }")
+    assert onnxtext.to_binary(onnxtext.from_binary(data, inline_limit=-1)) == data
+
+
 @given(st.sampled_from([*LISTS]), st.data(), st.integers(33, 200), st.sampled_from([0, 32, 1000]))
 def test_repeated_lists_round_trip(kind: str, data: st.DataObject, count: int, limit: int) -> None:
     model = onnx.ModelProto(ir_version=10)
