@@ -107,18 +107,12 @@ def round_double(form: FloatFormat, magnitude: float) -> tuple[int, bool]:
 def round_doubles(
     form: FloatFormat, values: NDArray[np.float64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
-    """Round an array of doubles to codes of `form`, half to even.
-
-    In formats narrower than 32 bits, every NaN becomes ``form.nan``.
-
-    Args:
-        form: The format.
-        values: The numbers.
+    """Round an array of finite doubles to codes of `form`, half to even.
 
     Returns:
         The codes, and the 0-based indices of values that are exactly halfway between two codes;
-        the caller must compute the codes of these values again. None if another value has no code:
-        it is out of range, or an infinity or NaN that the format lacks.
+        the caller must compute the codes of these values again. None if another value is out of
+        the range of the format.
     """
     codes = np.empty(values.size, np.uint32)
     halves = []
@@ -147,8 +141,7 @@ def _round_floats(
     tiny = magnitude < 2.0**-126
     if tiny.any():
         half[tiny] = (magnitude[tiny] * 2.0**149) % 1.0 == 0.5
-    infinite = np.isinf(rounded)
-    if infinite.any() and (infinite & np.isfinite(values) & ~half).any():
+    if (np.isinf(rounded) & ~half).any():
         return None
     return np.flatnonzero(half) if half.any() else np.empty(0, np.intp)
 
@@ -162,7 +155,6 @@ def _round_block(
     the caller must compute the codes of these values again. Return None if any of the other values
     has no code.
     """
-    finite = np.isfinite(values)
     magnitude = np.abs(values)
     bits = magnitude.view(np.int64)
     shift = 52 - form.mantissa
@@ -177,28 +169,16 @@ def _round_block(
             code[tiny] = np.rint(scaled).astype(np.int64)
             half[tiny] = scaled % 1.0 == 0.5
     minus = np.signbit(values)
-    wrong = finite & ~half & ((code > form.top) | (code < 0))
+    wrong = ~half & ((code > form.top) | (code < 0))
     if not form.signed:
-        wrong |= (minus & finite) | (magnitude == 0)
+        wrong |= minus | (magnitude == 0)
     if wrong.any():
         return None
     if not form.minus_zero:
         minus &= code != 0
     code |= np.where(minus, form.sign, 0)
-    if not finite.all() and not _fill_specials(form, values, code):
-        return None
     out[:] = code
-    return np.flatnonzero(half & finite)
-
-
-def _fill_specials(form: FloatFormat, values: NDArray[np.float64], code: NDArray[np.int64]) -> bool:
-    """Write the codes of infinities and NaNs to `code`; return False if a value has no code."""
-    nan, inf = np.isnan(values), np.isinf(values)
-    if (nan.any() and form.nan is None) or (inf.any() and form.infinity is None):
-        return False
-    code[nan] = form.nan or 0
-    code[inf] = (form.infinity or 0) | np.where(values[inf] < 0, form.sign, 0)
-    return True
+    return np.flatnonzero(half)
 
 
 def value_of(form: FloatFormat, code: int) -> float:

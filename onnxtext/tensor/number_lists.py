@@ -2,10 +2,8 @@
 """Parse comma-separated elements to arrays, in bulk if the text is plain.
 
 Every reader has a fast and a slow path; both take linear time. The slow path reads element by
-element; it defines the result and the errors. The fast path passes the whole text to
-``np.fromstring``. It is used for long texts, after a few scans that exclude what numpy reads
-differently. For example, numpy accepts ``+1``, reads 0 or -1 from the gap in ``1, , 2``, converts
-``1e400`` to infinity, and clamps integers.
+element; it defines the result and the errors. The fast path reads long texts as JSON, whose numbers
+have the same meaning here. JSON lacks other spellings, such as ``1.`` and ``nan``.
 
 The functions raise `LiteralError` for an invalid element.
 """
@@ -14,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
-import warnings
+from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +21,7 @@ from onnxtext.tensor.errors import LiteralError, quote_token
 from onnxtext.tensor.float_formats import FORMATS, round_doubles
 from onnxtext.tensor.float_literals import FLOAT_PATTERN, float32_bits, float64_bits, narrow_bits
 from onnxtext.tensor.lazy_numpy import np
-from onnxtext.tensor.literal_brackets import BLANKS, Elements, preceding_offsets
+from onnxtext.tensor.literal_brackets import BLANKS, Elements
 from onnxtext.tensor.number_spellings import not_a_float, not_an_int, other_spelling
 
 if TYPE_CHECKING:
@@ -32,18 +30,12 @@ if TYPE_CHECKING:
 _SHORT = 200
 """The length below which a text is read faster element by element than with numpy."""
 
-_INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
-_BLANK_BYTES = BLANKS.encode()
+_INT64_MAX = (1 << 63) - 1
+_BOOL_BYTES, _INT_BYTES = b"truefals, \t\n\r", b"0123456789-, \t\n\r"
+_FLOAT_BYTES = _INT_BYTES + b"+.eE"
+_MINUS_ZERO = re.compile(rb"-0(?<![eE]-0)(?![.eE0-9])")
 _INTEGER = re.compile(r"(-?)(?:([0-9]+)|0[xX]([0-9a-fA-F]+))")
 _COMPLEX = re.compile(rf"(-?{FLOAT_PATTERN})(?:([+-]{FLOAT_PATTERN})j)?")
-_BOOL_LETTERS = b"truefals," + _BLANK_BYTES
-
-
-@functools.cache
-def _numpy_raises() -> bool:
-    """Whether ``np.fromstring`` raises for invalid text; old versions warn."""
-    return bool(np.lib.NumpyVersion(np.__version__) >= "2.3.0")
-
 
 T = TypeVar("T")
 Range = tuple[int, int]
@@ -144,7 +136,7 @@ def read_doubles(elements: Elements) -> NDArray[np.uint64]:
     """Read float64 elements; return the IEEE bits of each."""
 
     def fast(data: bytes) -> NDArray[Any] | None:
-        values = _plain_doubles(data)
+        values = _decimals(data, integers=True)
         return None if values is None else values.view(np.uint64)
 
     return _bits(elements, np.uint64, fast, float64_bits)
@@ -187,14 +179,8 @@ def narrow_typed(
 
 def read_bools(elements: Elements) -> NDArray[np.uint8]:
     """Read elements ``true`` and ``false``; return 1 and 0."""
-    data = elements.data
-    if len(data) >= _SHORT and not data.translate(None, _BOOL_LETTERS):
-        # Use 1 and 2, so that "falsetrue" becomes 12, which is neither.
-        digits = data.replace(b"true", b"2").replace(b"false", b"1")
-        values = _fromstring(digits, np.int64) if _ends_in(digits, b"12") else None
-        if values is not None and ((values == 1) | (values == 2)).all():
-            return (values - 1).astype(np.uint8)
-    return np.array(read_each(elements, one_bool), np.uint8)
+    values = _load(elements.data, _BOOL_BYTES)
+    return np.array(read_each(elements, one_bool) if values is None else values, np.uint8)
 
 
 def one_bool(text: str) -> int:
@@ -243,80 +229,46 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
     return match[1], match[2].removeprefix("+")
 
 
-def _fromstring(data: bytes, dtype: type[np.generic]) -> NDArray[Any] | None:
-    """Let numpy read the whole text; return None if it fails."""
-    try:
-        if _numpy_raises():
-            return np.fromstring(data, dtype, sep=",")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DeprecationWarning)
-            return np.fromstring(data, dtype, sep=",")
-    except (ValueError, DeprecationWarning):
+def _load(data: bytes, allowed: bytes) -> list[Any] | None:
+    """Read a long text as JSON; None if it is short, invalid, or has bytes that are not allowed."""
+    if len(data) < _SHORT or data.translate(None, allowed):
         return None
+    import orjson  # only here, because the import is slow
 
-
-def _ends_in(data: bytes, allowed: bytes) -> bool:
-    """Whether the last character before any final whitespace is one of `allowed`."""
-    end = data[-_SHORT:].rstrip(_BLANK_BYTES) or data.rstrip(_BLANK_BYTES)
-    return bool(end) and end[-1] in allowed
-
-
-def _has_gap(data: bytes) -> bool:
-    """Whether an element is missing before a comma; numpy would read it as 0 or -1."""
-    start = data[:_SHORT].lstrip(_BLANK_BYTES) or data.lstrip(_BLANK_BYTES)
-    if start[:1] == b",":
-        return True
-    codes = np.frombuffer(data, np.uint8)
-    # A gap is a missing number: `1, , 2`. It ends in a comma after a blank or another comma. The
-    # comparison also selects commas after other characters, which does no harm.
-    places = np.flatnonzero((codes[1:] == ord(",")) & (codes[:-1] <= ord(","))) + 1
-    return bool((codes[preceding_offsets(codes, places)] == ord(",")).any())
+    try:
+        values: list[Any] = orjson.loads(b"[%b]" % data)
+    except ValueError:
+        return None
+    return values or None
 
 
 def _plain_ints(
     data: bytes, dtype: type[np.int64] | type[np.uint64], low: int, high: int
 ) -> NDArray[Any] | None:
     """Read integers from `low` to `high` on the fast path; None if only the slow path can."""
-    if len(data) < _SHORT or b"+" in data or not _ends_in(data, b"0123456789") or _has_gap(data):
+    found = _load(data, _INT_BYTES)
+    try:
+        values = np.frombuffer(array("q" if dtype is np.int64 else "Q", found or ()), dtype)
+    except (TypeError, OverflowError):  # TypeError: an integer of more than 64 bits is a float
         return None
-    if b"-" in data:
-        codes = np.frombuffer(data, np.uint8)
-        after = codes[np.flatnonzero(codes == ord("-")) + 1]
-        if ((after < ord("0")) | (after > ord("9"))).any():
-            return None
-    values = _fromstring(data, dtype)
-    if values is None:
-        return None
-    smallest, greatest = int(values.min()), int(values.max())
-    # numpy clamps integers, so a value at a limit of the type may come from an overflow.
-    end = _INT64_MAX if dtype is np.int64 else (1 << 64) - 1
-    if not low <= smallest or not greatest <= high or smallest == _INT64_MIN or greatest == end:
+    if not values.size or not low <= int(values.min()) <= int(values.max()) <= high:
         return None
     return values
 
 
-def _plain_doubles(data: bytes) -> NDArray[np.float64] | None:
-    """Read decimals and words as doubles on the fast path; None if only the slow path can."""
-    if len(data) < _SHORT or b"(" in data or not _ends_in(data, b"0123456789.fFnNyY"):
+def _decimals(data: bytes, *, integers: bool) -> NDArray[np.float64] | None:
+    """Read decimals as doubles on the fast path; None if only the slow path can.
+
+    Without `integers`, also return None if an element has neither a point nor an exponent.
+    """
+    if integers and b"-0" in data:
+        data = _MINUS_ZERO.sub(b"-0.0", data)  # JSON integers have no minus zero
+    found = _load(data, _FLOAT_BYTES)
+    if found is None or (not integers and int in map(type, found)):
         return None
-    if _has_gap(data):
-        return None
-    if b"+" in data and data.count(b"+") != data.count(b"e+") + data.count(b"E+"):
-        return None
-    codes = np.frombuffer(data, np.uint8)
-    if ((codes[1:] == ord(".")) & (codes[:-1] < ord("0"))).any() or codes[0] == ord("."):
-        return None
-    infinities = 0
-    if b"n" in data or b"N" in data:
-        words = data.lower()
-        if b"-nan" in words:
-            return None
-        infinities = words.count(b"inf")
-    values: NDArray[np.float64] | None = _fromstring(data, np.float64)
-    # If there are more infinities than words `inf`, a decimal was out of range.
-    if values is None or np.count_nonzero(np.isinf(values)) != infinities:
-        return None
-    return values
+    values = np.array(found, np.float64)
+    # Integers of more than 64 bits are read as floats.
+    return values if integers or np.abs(values).max() < 2.0**63 else None
 
 
 def _bits(
@@ -364,37 +316,21 @@ def _read_specials_apart(
 def _plain_codes(
     data: bytes, name: str, convert: Callable[[str], int]
 ) -> NDArray[np.uint32] | None:
-    """Read decimals and words as codes of the format `name` on the fast path.
+    """Read decimals as codes of the format `name` on the fast path.
 
     `convert` reads the decimals that are halfway between two codes. Return None if the slow path
     must read the elements.
     """
     form = FORMATS[name]
-    values = _plain_doubles(data)
-    if values is None or (form.bits < 32 and not _has_no_bare_integer(data, values.size)):
-        return None
-    rounded = round_doubles(form, values)
+    values = _decimals(data, integers=form.bits == 32)
+    rounded = None if values is None else round_doubles(form, values)
     if rounded is None:
         return None
     codes, halfway = rounded
-    if halfway.size:
-        commas = np.flatnonzero(np.frombuffer(data, np.uint8) == ord(","))
-        starts = np.concatenate(([0], commas + 1))
-        ends = np.concatenate((commas, [len(data)]))
-        try:
-            for index in halfway.tolist():
-                text = data[starts[index] : ends[index]].decode()
-                codes[index] = convert(text.strip(BLANKS))
-        except LiteralError:
-            return None
+    texts = data.decode().split(",") if halfway.size else []
+    try:
+        for index in halfway.tolist():
+            codes[index] = convert(texts[index].strip(BLANKS))
+    except LiteralError:
+        return None
     return codes
-
-
-def _has_no_bare_integer(data: bytes, count: int) -> bool:
-    """Whether none of `count` elements is a bare integer: each has a point, exponent or letter."""
-    if data.count(b".") == count:  # every number has a point: numpy rejects numbers with two
-        return True
-    codes = np.frombuffer(data, np.uint8)
-    starts = np.concatenate(([0], np.flatnonzero(codes == ord(",")) + 1))
-    marks = (codes == ord(".")) | (codes >= ord("A"))
-    return bool(np.logical_or.reduceat(marks, starts).all())

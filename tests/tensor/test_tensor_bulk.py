@@ -32,7 +32,8 @@ plain_numbers = st.one_of(
 )
 
 ODD = ["nan", "-inf", "0x1.8p3", "-0", "1e400", "-.5", "+1", "1.", ".", "-", "1-2", "1.2.3"]
-odd_numbers = st.sampled_from([*ODD, "true", "é", "]", "_", "1_1", "1\x01", "", "1 2"])
+BIG = str(1 << 64)
+odd_numbers = st.sampled_from([*ODD, BIG, "true", "é", "]", "_", "1_1", "1\x01", "", "1 2"])
 numbers = st.one_of(plain_numbers, plain_numbers, plain_numbers, odd_numbers)
 commas = st.sampled_from([", ", ", ", ", ", ",", ",\n  ", ", \t", " , "])
 shapes = st.one_of(
