@@ -28,11 +28,8 @@ def attribute_text(
 ) -> str:
     """Return the text of an attribute: `name = value`, with `: type` after the name if needed.
 
-    Args:
-        attribute: the attribute.
-        indent: the indentation of its line.
-        graph_text: returns the text of a graph in the attribute.
-        dialect: the dialect of the text.
+    `indent` is the indentation of its line; `graph_text` returns the text of a graph in the
+    attribute.
     """
     decorators = value_decorators(attribute.decorators, indent)
     name = dialect.word(attribute.name)

@@ -94,9 +94,7 @@ def _flat_value(value: FieldValue) -> str:
 def inline_decorators(decorators: Sequence[Decorator], indent: str) -> str:
     """Return the decorators before a type, on the line of the type if short, else one per line.
 
-    Args:
-        decorators: the decorators, in order.
-        indent: the indentation of the line of the type.
+    `indent` is the indentation of the line of the type.
     """
     texts = value_decorators(decorators, indent)
     return texts.inline or texts.lines

@@ -85,10 +85,8 @@ class GraphPrinter:
     def graph_value(self, graph: Graph, indent: str, start: int) -> str:
         """Return the text of a graph in an attribute.
 
-        Args:
-            graph: the graph.
-            indent: the indentation of the statement that contains the attribute.
-            start: the column at which the graph begins.
+        `indent` is the indentation of the statement that contains the attribute; the graph begins
+        at column `start`.
         """
         head = self.graph_head(graph, indent, start)
         return "".join([head, *self.rest_parts(graph, indent, column(head, start))])
@@ -103,10 +101,7 @@ class GraphPrinter:
     def rest_parts(self, graph: Graph | Function, indent: str, start: int) -> Sequence[str]:
         """Return the `<…> {…}` after the outputs of a graph or function, as parts to be joined.
 
-        Args:
-            graph: the graph or function.
-            indent: the indentation of its statement.
-            start: the column after the outputs.
+        `indent` is the indentation of the statement, `start` the column after the outputs.
         """
         values = [" ", *self._values(graph, indent, start)] if graph.values else []
         return [*values, " ", self.body_text(graph.nodes, indent)]
@@ -130,12 +125,9 @@ class GraphPrinter:
     ) -> str:
         """Return the inputs and outputs of a graph or function, from column `start` on.
 
-        Args:
-            graph: the graph or function.
-            indent: the indentation of its statement.
-            start: the column after its name.
-            parameters: the list of a function's parameters, if it has any.
-            several: whether a list of more than one value always has one value per line.
+        `indent` is the indentation of the statement. `parameters` has the list of a function's
+        parameters, if it has any. With `several`, a list of more than one value always has one
+        value per line.
         """
         inputs = self._list(graph.inputs, indent, " ", several)
         outputs = self._list(graph.outputs, indent, " => ", several)
@@ -172,12 +164,7 @@ class GraphPrinter:
         return parts
 
     def value_text(self, value: ValueInfo, indent: str) -> str:
-        """Return the text of a value info or initializer.
-
-        Args:
-            value: the value.
-            indent: the indentation of its line.
-        """
+        """Return the text of a value info or initializer; `indent` is that of its line."""
         parts = self.value_parts(value, indent)
         return parts[0] if len(parts) == 1 else "".join(parts)
 
@@ -212,12 +199,7 @@ class GraphPrinter:
         return [f"\n{self.function_statement(function)}\n" for function in functions]
 
     def function_statement(self, function: Function, entries: Sequence[str] = ()) -> str:
-        """Return the text of a function with its header.
-
-        Args:
-            function: the function.
-            entries: header entries to print before the entries of the function.
-        """
+        """Return the text of a function; its header has `entries` before its own entries."""
         head = decorator_lines(function.decorators, "")
         head += head_text(function, entries, self.dialect)
         head += self.function_head(function, column(head, 0))
@@ -242,12 +224,7 @@ class GraphPrinter:
         return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
-        """Return the text of a node, laid out by `statement_layout.node_lines`.
-
-        Args:
-            node: the node.
-            indent: the indentation of its line.
-        """
+        """Return the text of a node, laid out by `node_lines`; `indent` is that of its line."""
         names = self._names
         operator = self._words.get(node.op_type)
         if operator is None:
@@ -310,11 +287,8 @@ class GraphPrinter:
 def _after_head(graph: Graph | Function, indent: str, *, after_values: bool = False) -> int:
     """Return the width of the text that follows the outputs, or the `<…>` list, on the same line.
 
-    Args:
-        graph: the graph or function.
-        indent: the indentation of its statement; if not "", the graph is in an attribute, and a
-            comma follows the graph.
-        after_values: whether the text follows the `<…>` list, not the outputs.
+    `indent` is the indentation of the statement; if not "", the graph is in an attribute, and a
+    comma follows it. With `after_values`, the text follows the `<…>` list, not the outputs.
     """
     if graph.nodes or (graph.values and not after_values):
         return len(" {")
@@ -324,10 +298,7 @@ def _after_head(graph: Graph | Function, indent: str, *, after_values: bool = Fa
 def head_text(function: Function, entries: Sequence[str], dialect: Dialect) -> str:
     """Return the `<…>` header of a function and a line break; "" if the header has no entries.
 
-    Args:
-        function: the function.
-        entries: header entries to print before the entries of the function.
-        dialect: the dialect of the text.
+    The header has `entries` before the entries of the function.
     """
     entries = list(entries)
     if function.domain is not None:
@@ -348,11 +319,8 @@ def parameters_text(
 ) -> ListText:
     """Return the printed list of a function's attribute parameters.
 
-    Args:
-        parameters: each a name, or an attribute with a type or a default value.
-        graph_text: returns the text of a graph, given the indentation of its statement and its
-            start column.
-        dialect: the dialect of the text.
+    A parameter is a name, or an attribute with a type or a default value. `graph_text` returns the
+    text of a graph, given the indentation of its statement and its start column.
     """
     items = [
         dialect.word(item)

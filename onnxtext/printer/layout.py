@@ -17,12 +17,9 @@ def bracket_list(
 ) -> str:
     """Return a list on one line if it fits, otherwise with one item per line.
 
-    Args:
-        items: the texts of the items. If an item has line breaks, the list is not on one line.
-        brackets: the opening and the closing bracket.
-        indent: the indentation of the statement.
-        budget: the maximum width of a list on one line.
-        comma: the text after the last item of a list with one item per line.
+    An item with line breaks breaks the list, too. `indent` is the indentation of the statement,
+    `budget` the maximum width of a list on one line, and `comma` the text after the last item of a
+    list with one item per line.
     """
     opening, closing = brackets[0], brackets[1]
     if not any("\n" in item for item in items):
@@ -60,12 +57,9 @@ def fill_list(
 ) -> str:
     """Return a list on one line if it fits, otherwise in lines that are filled up to `WIDTH`.
 
-    Args:
-        items: the texts of the items. An item with line breaks shares no line with other items.
-        brackets: the opening and the closing bracket.
-        indent: the indentation of the statement.
-        budget: the maximum width of a list on one line.
-        comma: the text after the last item if the list has several lines, except after `...`.
+    An item with line breaks shares no line with other items. `indent` is the indentation of the
+    statement, `budget` the maximum width of a list on one line, and `comma` the text after the last
+    item if the list has several lines, except after `...`.
     """
     opening, closing = brackets[0], brackets[1]
     if not items:
@@ -108,12 +102,7 @@ def line_starts(items: Sequence[str], width: int) -> list[int]:
 def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
     """Return the same list as `fill_list`; the items are passed as one text.
 
-    Args:
-        row: the items, joined by a comma and a blank; no item contains a comma or a line break.
-        brackets: the opening and the closing bracket.
-        indent: the indentation of the statement.
-        budget: the maximum width of a list on one line.
-        comma: the text after the last item if the list has several lines.
+    `row` has the items, joined by a comma and a blank; no item contains a comma or a line break.
     """
     if not row or len(row) + 2 <= budget:
         return f"{brackets[0]}{row}{brackets[1]}"
@@ -125,10 +114,8 @@ def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str
 def wrap_text(row: str, width: int) -> list[str]:
     """Return the same lines as `wrap_items`; the items are passed as one text.
 
-    Args:
-        row: the items, joined by a comma and a blank; no item contains a comma or a line break.
-        width: the maximum number of columns of a line with the comma after it. A longer item has
-            a line of its own.
+    `row` is as for `fill_list_text`. `width` is the maximum number of columns of a line with the
+    comma after it; a longer item has a line of its own.
     """
     lines: list[str] = []
     start = 0

@@ -33,10 +33,9 @@ def place_metadata(
     * The metadata is a single entry that fits on one line and probably was not written by an
       exporter: its key does not begin with `pkg.`, and at most `MAX_AUTHORED_USES` items have it.
 
-    Args:
-        model: a model that was just decoded; changed in place.
-        graphs: all graphs and functions of the model; None to find them.
-        short_too: whether the section also has the single entries that fit on one line.
+    `model` was just decoded, and is changed in place. `graphs` are all its graphs and functions;
+    None to find them. With `short_too`, the section also has the single entries that fit on one
+    line.
     """
     graphs = list_graphs(model) if graphs is None else graphs
     if not has_metadata(graphs):
@@ -82,8 +81,7 @@ def leave_metadata_out(model: Model) -> None:
     `model.metadata_left_out`: then `metadata none` is printed instead of the metadata section.
     Do nothing if no graph, function, node or value has metadata.
 
-    Args:
-        model: a model that was just decoded; changed in place.
+    The model was just decoded.
     """
     graphs = list_graphs(model)
     if not has_metadata(graphs):

@@ -40,10 +40,8 @@ def print_model(
 ) -> str:
     """Return the text of a model in the canonical layout, with a final newline.
 
-    Args:
-        model: the model.
-        printer: prints the graphs and functions; None for a new `graph_printer()`.
-        in_full: whether repeated values of metadata are printed in full, not as `above`.
+    `printer` prints the graphs and functions; None for a new `graph_printer()`. With `in_full`,
+    repeated values of metadata are printed in full, not as `above`.
 
     Raises:
         OnnxTextError: the printing fails because of a value that the classes of the tree do not
@@ -63,10 +61,7 @@ def model_parts(
 ) -> Iterable[str]:
     """Return the text of a model as parts to be joined; blobs are encoded one at a time.
 
-    Args:
-        model: the model.
-        printer: prints the graphs and functions; None for a new `graph_printer()`.
-        in_full: whether repeated values of metadata are printed in full, not as `above`.
+    For the parameters, see `print_model`.
     """
     may_have_sections = True
     if printer is None and core() == "native":

@@ -106,11 +106,9 @@ def move_weights(
 ) -> dict[str, str]:
     """Move large tensors, strings and lists of a model into its resources.
 
-    Args:
-        model: the model; changed in place. Resources that it had before are dropped.
-        graphs: all graphs and functions of the model; None to find them.
-        inline_limit: tensors and lists with more elements than this are moved. For strings, the
-            limit is always `INLINE_BYTES`.
+    Tensors and lists with more than `inline_limit` elements are moved; for strings, the limit is
+    always `INLINE_BYTES`. Resources that the model had before are dropped. `graphs` are all its
+    graphs and functions; None to find them.
 
     Returns:
         A dict that maps the printed digest of each resource to its full SHA-256 digest.

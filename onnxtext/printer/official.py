@@ -31,11 +31,7 @@ from onnxtext.tensor.format_elements import format_field
 
 
 def print_official(model: ast.Model) -> str:
-    """Return the text of a whole model, with a final newline.
-
-    Args:
-        model: the model, reduced by `proto.official`.
-    """
+    """Return the text of a whole model, reduced by `proto.official`, with a final newline."""
     return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 
 

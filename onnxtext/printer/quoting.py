@@ -44,9 +44,7 @@ def string_value(text: str, indent: str) -> str:
 
     A string with lone surrogates, which stand for invalid UTF-8, is always quoted.
 
-    Args:
-        text: the string.
-        indent: the indentation of its statement.
+    `indent` is the indentation of the statement.
     '''
     if "\n" not in text or not _is_unicode(text):
         return quote_string(text)

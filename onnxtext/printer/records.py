@@ -37,11 +37,8 @@ def field_text(field: Field, indent: str) -> str:
 def value_text(value: FieldValue, indent: str, reserved: int = MIN_RESERVE) -> str:
     """Return the text of a field's value.
 
-    Args:
-        value: the value.
-        indent: the indentation of its line.
-        reserved: the number of columns to leave free for the key before the value and the comma
-            after it.
+    `indent` is the indentation of its line. `reserved` columns stay free for the key before the
+    value and the comma after it.
     """
     match value:
         case bytes():

@@ -29,11 +29,8 @@ def section_parts(
 
     The text is a sequence of parts to be joined, without a final newline.
 
-    Args:
-        model: the model.
-        graph_text: returns the text of a graph, given the indentation of its statement and its
-            start column.
-        in_full: whether repeated values of metadata are printed in full, not as `above`.
+    `graph_text` returns the text of a graph, given the indentation of its statement and its start
+    column. With `in_full`, repeated values of metadata are printed in full, not as `above`.
     """
     graphs = list_graphs(model)
     metadata: Sequence[str] = ["metadata none"]
@@ -80,9 +77,8 @@ def _blocks_text(
 ) -> Sequence[str]:
     """Return the text of metadata blocks, as parts to be joined.
 
-    Args:
-        blocks: (indentation, block) pairs; a block that is a `str` is printed as one line.
-        in_full: whether repeated values are printed in full.
+    `blocks` has (indentation, block) pairs; a block that is a `str` is printed as one line. With
+    `in_full`, repeated values are printed in full.
     """
     if core() == "native" and not in_full:
         parts: list[str] = core_module("printer.metadata").metadata_blocks(blocks)

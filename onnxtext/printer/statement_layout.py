@@ -70,12 +70,9 @@ def node_lines(
     own line. If the operator does not fit after the outputs, each output has its own line, and the
     next line begins with the `=`.
 
-    Args:
-        parts: the texts of the node.
-        indent: the indentation of its line.
-        broken_attributes: a function that returns the attributes with their brackets, one attribute
-            per line. Its argument is the indentation of the line with the opening bracket.
-        comma: the text after the last input if each input has its own line.
+    `indent` is the indentation of its line. `broken_attributes` returns the attributes with their
+    brackets, one per line, given the indentation of the line with the opening bracket. `comma`
+    follows the last input if each input has its own line.
     """
     room = WIDTH - len(indent)
     outputs = [f"{type} {name}" if type else name for type, name in parts.outputs]
@@ -149,11 +146,8 @@ def _output_lines(parts: NodeParts, indent: str) -> str:
 def declaration(type: str, name: str, indent: str, after: int = 1) -> str:
     """Return `type name`; break a long type, and put a name that does not fit on the next line.
 
-    Args:
-        type: the text of the type; "" if there is none.
-        name: the text of the name; "" if there is none.
-        indent: the indentation of the line on which the type begins.
-        after: the number of columns to leave free after the name, such as 1 for a comma.
+    The type or the name may be "". The type begins on a line with the indentation `indent`. After
+    the name, `after` columns stay free, such as 1 for a comma.
     """
     if not type:
         return name
@@ -174,11 +168,8 @@ def assign_literal(head: str, write: Literal, indent: str, equals: str = " =") -
     The literal is on the next line if its first line does not fit after the `=`, but fits on the
     next line.
 
-    Args:
-        head: the text before the `=`, which may have several lines.
-        write: a function that returns the literal; called once for each position that is tried.
-        indent: the indentation of the statement.
-        equals: the text between head and literal; "" for most tensors in attributes.
+    `head` may have several lines. `write` is called once for each position that is tried. `indent`
+    is the indentation of the statement. `equals` is "" for most tensors in attributes.
     """
     head += equals
     start = column(head, len(indent)) + 1
@@ -211,12 +202,7 @@ def value_text(
 
     Short decorators are on the line of the name if this line then fits.
 
-    Args:
-        decorators: the text of the decorators.
-        type: the text of the type; "" for an attribute or a value without a type.
-        name: the text of the name.
-        write: a function that returns the literal; None if there is no `=`.
-        indent: the indentation of the line.
+    The type is "" for an attribute or a value without a type. `write` is None if there is no `=`.
     """
     if decorators.inline:
         head = f"{decorators.inline}{type}{' ' if type else ''}{name}"
@@ -241,12 +227,8 @@ def tensor_lines(
     If the tensor begins its line and does not fit on this line, each decorator has its own line. If
     the rest is still too long, the name or the literal moves to the next line.
 
-    Args:
-        decorators: the text of the decorators.
-        head: (type, name, equals); the name may be "", `equals` is ` =` or "".
-        write: a function that returns the literal.
-        indent: the indentation of the statement.
-        budget: the maximum width of the first line.
+    `head` is (type, name, equals); the name may be "", `equals` is ` =` or "". `budget` is the
+    maximum width of the first line.
     """
     if decorators.lines and not decorators.inline:
         rest = tensor_lines(Decorators(), head, write, indent, WIDTH - len(indent) - 1)
@@ -325,11 +307,8 @@ def decorated_name(decorators: Decorators, name: str, start: int, after: int) ->
 
     They are on one line if the decorators are short and ` () => ()` fits after the name.
 
-    Args:
-        decorators: the text of the decorators.
-        name: the text of the name.
-        start: the column at which the graph begins.
-        after: the number of columns to leave free after the lists of inputs and outputs.
+    The graph begins at column `start`; `after` columns stay free after the lists of inputs and
+    outputs.
     """
     head = decorators.inline + name
     fits = column(head, start) + len(" () => ()") + after <= WIDTH
@@ -342,10 +321,7 @@ def arrange_lists(lists: Sequence[ListText], start: int, after: int) -> str:
     While a line is too long, break the longest list that is still on one line: put each item on a
     line of its own.
 
-    Args:
-        lists: the lists.
-        start: the column at which the first list begins.
-        after: the number of columns to leave free after the last list.
+    The first list begins at column `start`; `after` columns stay free after the last list.
     """
     flat = [item.flat for item in lists]
 

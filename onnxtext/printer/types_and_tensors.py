@@ -73,10 +73,8 @@ def _dim(dim: ast.Dim) -> str:
 def tensor_text(tensor: ast.Tensor | ast.SparseTensor, indent: str, budget: int) -> str:
     """Return the text of a tensor in an attribute.
 
-    Args:
-        tensor: the tensor.
-        indent: the indentation of the statement.
-        budget: the maximum width of a literal on one line.
+    `indent` is the indentation of the statement, `budget` the maximum width of a literal on one
+    line.
     """
     decorators = value_decorators(tensor.decorators, indent)
     if isinstance(tensor, ast.SparseTensor):
@@ -118,11 +116,7 @@ def sparse_text(sparse: ast.SparseTensor, indent: str, budget: int) -> str:
 def data_text(type: ast.TensorType, data: ast.TensorData, indent: str, budget: int) -> str:
     """Return the literal of a tensor's data; "" if the tensor has no data.
 
-    Args:
-        type: the element type and dims.
-        data: the data.
-        indent: the indentation of the statement.
-        budget: the maximum width of a literal on one line.
+    For `indent` and `budget`, see `tensor_text`.
     """
     return "".join(data_parts(type, data, indent, budget))
 
@@ -192,11 +186,9 @@ def _field(name: str, value: bytes | tuple[bytes, ...], indent: str, budget: int
 def fill_fields(writers: Iterable[Callable[[str, int], str]], indent: str, budget: int) -> str:
     """Join fields such as `float_data{1, 2}`; a field that does not fit begins a new line.
 
-    Args:
-        writers: for each field a function that returns the field's text, given the indentation of
-            its line and the maximum width.
-        indent: the indentation of the statement.
-        budget: the maximum width of the first line.
+    `writers` has a function for each field that returns its text, given the indentation of its line
+    and the maximum width. `indent` is the indentation of the statement, `budget` the maximum width
+    of the first line.
     """
     result = ""
     left = budget
@@ -247,9 +239,7 @@ def _first_element(element: ElementType, data: bytes | memoryview) -> str:
 def flat_rows(rows: list[str], shape: list[int]) -> str:
     """Return a nested literal on one line, given the texts of its innermost rows.
 
-    Args:
-        rows: the rows without brackets.
-        shape: the dimensions except the innermost one.
+    The rows have no brackets; `shape` has the dimensions except the innermost one.
     """
     if not shape:
         return f"[{rows[0]}]"
@@ -263,10 +253,8 @@ def flat_rows(rows: list[str], shape: list[int]) -> str:
 def nested_lines(rows: list[str], shape: list[int], indent: str) -> list[str]:
     """Return a nested literal in lines, with one or more lines for each innermost row.
 
-    Args:
-        rows: the texts of the innermost rows, without brackets.
-        shape: the dimensions except the innermost one.
-        indent: the indentation of the literal.
+    The rows have no brackets; `shape` has the dimensions except the innermost one. `indent` is the
+    indentation of the literal.
     """
     if not shape:
         return [row_line(rows[0], indent)]

@@ -64,11 +64,9 @@ class Blobs:
     def __init__(
         self, resources: Mapping[str, bytes | memoryview], *, verified: bool = False
     ) -> None:
-        """Initialize from resources.
+        """Initialize from the bytes of resources by their digests.
 
-        Args:
-            resources: the bytes by their digests.
-            verified: whether the digests were just computed from these bytes.
+        `verified` is whether the digests were just computed from these bytes.
         """
         self._resources = resources
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}
@@ -81,8 +79,7 @@ class Blobs:
     def find(self, digest: str) -> bytes | memoryview:
         """Return the bytes of a blob.
 
-        Args:
-            digest: the digest of the blob; may be shorter or longer than the resource's digest.
+        The digest may be shorter or longer than the digest of the resource.
 
         Raises:
             BlobError: no resource matches, several resources match, or the SHA-256 of the bytes

@@ -80,10 +80,6 @@ def raw_size(element: ElementType, count: int) -> int:
     whole byte. For example, four six-bit floats take three bytes. See the comments of
     ``TensorProto.raw_data`` in ``onnx.proto``.
 
-    Args:
-        element: The element type.
-        count: The number of elements, not negative.
-
     Raises:
         ValueError: `element` is the string type, which has no raw form.
     """

@@ -85,10 +85,6 @@ and ``fnuz`` kinds); the OCP MX specification for float8e8m0, float6 and float4.
 def round_double(form: FloatFormat, magnitude: float) -> tuple[int, bool]:
     """Round one non-negative finite double to the code of `form`, half to even.
 
-    Args:
-        form: The format.
-        magnitude: The number without its sign.
-
     Returns:
         The code, and whether `magnitude` is exactly halfway between two codes. The code is greater
         than ``form.top`` on overflow, and negative if `magnitude` is too small for float8e8m0.

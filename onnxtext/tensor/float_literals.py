@@ -53,8 +53,7 @@ _HALFWAY = 0x10000000
 def float32_bits(text: str) -> int:
     """Return the IEEE bits of one float32 literal, rounded once, half to even.
 
-    Args:
-        text: The literal, without blanks around it; integers are allowed.
+    The text has no blanks around it; integers are allowed.
 
     Raises:
         LiteralError: `text` is not a literal, a finite number is out of range, or the bits in
@@ -89,11 +88,9 @@ def float64_bits(text: str) -> int:
 def narrow_bits(element: ElementType, text: str) -> int:
     """Return the code of one literal of a format of at most 16 bits.
 
-    Args:
-        element: The element type, of kind "float" and at most 16 bits.
-        text: The literal. A hexadecimal integer such as ``0x7e01`` is the code itself. All other
-            literals are values: decimals with a point or exponent, words such as ``inf``, and
-            hexadecimal floats. A value is rounded once, half to even.
+    A hexadecimal integer such as ``0x7e01`` is the code itself. All other literals are values:
+    decimals with a point or exponent, words such as ``inf``, and hexadecimal floats. A value is
+    rounded once, half to even.
 
     Raises:
         LiteralError: `text` is not a valid literal, or the number is out of range. A decimal
@@ -118,9 +115,7 @@ def narrow_bits(element: ElementType, text: str) -> int:
 def float32_text(bits: int, *, point: bool = False) -> str:
     """Return the shortest decimal that reads as exactly these float32 bits.
 
-    Args:
-        bits: The IEEE bits.
-        point: Whether the text must not look like an integer: ``1.0`` rather than ``1``.
+    With `point`, the text does not look like an integer: ``1.0`` rather than ``1``.
 
     Returns:
         The text, in the spelling of `format_elements.format_rows`; ``nan(0x…)`` for NaNs other than

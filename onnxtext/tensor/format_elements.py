@@ -42,13 +42,10 @@ def format_rows(
 
     With brackets around them, the rows are a literal that `parse_literals.read_raw` can read.
 
-    Args:
-        element: The element type.
-        data: The elements, little-endian.
-        row: The number of elements in each row, separated by a comma and a blank; the last row may
-            have fewer. None puts all elements into one row.
-        count: The number of elements. None formats all of `data`, which may include padding of
-            types narrower than a byte: the two bytes of three int4 elements give four.
+    A row has `row` elements, separated by a comma and a blank; the last row may have fewer. None
+    puts all elements into one row. `count` is the number of elements; None formats all of `data`,
+    which may include padding of types narrower than a byte: the two bytes of three int4 elements
+    give four.
 
     Raises:
         ValueError: No text reads as exactly `data`; see `is_expressible`.
@@ -72,10 +69,7 @@ def is_expressible(
     The result is False if the size of `data` is wrong, a bool is neither 0 nor 1, the padding is
     not zero, or the type is string.
 
-    Args:
-        element: The element type.
-        data: The bytes of ``raw_data``.
-        count: The number of elements; None for all of `data`.
+    `count` is the number of elements; None for all of `data`.
     """
     if not element.bits:
         return False
@@ -95,10 +89,7 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
     The result is False if a complex number lacks its imaginary part, or if the entries of a type
     narrower than six bits are not exactly `count` packed elements.
 
-    Args:
-        element: The element type, not string.
-        data: The entries.
-        count: The number of elements that the dims give; negative if the dims are invalid.
+    `count` is the number of elements that the dims give; negative if the dims are invalid.
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 8) == 0
@@ -112,11 +103,8 @@ def format_typed(
 ) -> str | None:
     """Format the entries of a typed field as text that `parse_literals.parse_typed` reads.
 
-    Args:
-        element: The element type.
-        data: The entries of ``element.field``, little-endian, in the width of that field.
-        count: The number of elements, used only for types narrower than six bits; None formats all
-            entries.
+    `data` has the entries of ``element.field``, little-endian, in the width of that field. `count`
+    is the number of elements, used only for types narrower than six bits; None formats all entries.
 
     Returns:
         The text between the braces; None if no literal in braces reads as exactly these entries.
@@ -143,10 +131,7 @@ def format_typed(
 def format_field(field: str, data: bytes | memoryview) -> str:
     """Return the entries of a typed field as plain numbers for `parse_literals.parse_field`.
 
-    Args:
-        field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
-            ``uint64_data``.
-        data: The entries, little-endian, in the width of the field.
+    The entries are little-endian, in the width of the field, such as ``float_data``.
     """
     return _only_row(_number_rows(_array(data, _FIELD_TYPES[field])))
 
@@ -154,8 +139,7 @@ def format_field(field: str, data: bytes | memoryview) -> str:
 def format_floats(data: bytes | memoryview) -> str:
     """Return the value of a ``floats`` attribute as text for `parse_literals.parse_floats`.
 
-    Args:
-        data: The values, little-endian float32.
+    The values are little-endian float32.
 
     Returns:
         The text between the brackets. Every value has a point or an exponent, or is a word such as
@@ -165,13 +149,7 @@ def format_floats(data: bytes | memoryview) -> str:
 
 
 def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool:
-    """Whether ``[x, ...]`` can express raw data: two or more elements with the same bits.
-
-    Args:
-        element: The element type.
-        data: The bytes of ``raw_data``.
-        count: The number of elements.
-    """
+    """Whether ``[x, ...]`` can express raw data: two or more elements with the same bits."""
     width = element.bits // 8
     if count < 2 or (width and data[:width] != data[width : 2 * width]):
         return False  # in most tensors, the first two elements differ
@@ -295,10 +273,7 @@ def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
 def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -> str:
     """Return entries as text, separated by commas.
 
-    Args:
-        entries: the entries of a typed field.
-        limit: an entry from 0 to `limit - 1` is a code; other entries are printed as integers.
-        text: returns the text of a code.
+    An entry from 0 to `limit - 1` is a code, whose text `text` returns; others are integers.
     """
     return ", ".join([text(n) if 0 <= n < limit else str(n) for n in entries.tolist()])
 

@@ -49,11 +49,9 @@ class Elements(NamedTuple):
         return [part.strip(BLANKS) for part in self.data.decode("ascii").split(",")]
 
     def located(self, index: int, error: LiteralError) -> LiteralError:
-        """Return the error to raise if converting one element raised `error`.
+        """Return the error to raise if converting the element `index` raised `error`.
 
-        Args:
-            index: The 0-based index of the element.
-            error: The error; its offset is relative to the element.
+        The offset of `error` is relative to the element.
 
         Returns:
             The error with an offset in the literal, or a more specific error, such as for a missing
@@ -101,11 +99,8 @@ def wrong_count(dims: Sequence[int], found: int) -> LiteralError:
 def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False) -> Elements:
     """Return the elements of a flat literal, such as ``[1, 2]``.
 
-    Args:
-        text: The literal.
-        opening: The opening bracket that the literal must have.
-        closing: The closing bracket that the literal must have.
-        splat: Whether ``...`` is allowed after the last element.
+    The literal must have the brackets `opening` and `closing`. With `splat`, ``...`` is allowed
+    after the last element.
 
     Raises:
         LiteralError: The outer brackets are missing, there are inner brackets, the last comma or
@@ -147,10 +142,8 @@ def flat_elements(text: str, opening: str, closing: str, *, splat: bool = False)
 def nested_elements(text: str, dims: Sequence[int]) -> Elements:
     """Return the elements of a literal in square brackets, flat or nested.
 
-    Args:
-        text: The literal.
-        dims: The dimensions. A nested literal must have one level of brackets for each dimension,
-            or one for each dimension other than 1.
+    A nested literal must have one level of brackets for each dimension, or one for each dimension
+    other than 1.
 
     Raises:
         LiteralError: The literal is invalid (see `flat_elements`), or the brackets of a nested
@@ -213,9 +206,7 @@ def _without_comma(inner: str, start: int) -> str:
 def preceding_offsets(data: NDArray[np.uint8], places: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return, for each offset in `places`, the offset of the last non-blank character before it.
 
-    Args:
-        data: The characters of a text.
-        places: The offsets. The text must have a non-blank character before each of them.
+    The text `data` must have a non-blank character before each of the offsets.
     """
     result = places - 1
     for _ in range(_NEAR):

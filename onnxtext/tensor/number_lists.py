@@ -58,10 +58,8 @@ class _Memo(dict[str, T]):
 def read_each(elements: Elements, convert: Callable[[str], T]) -> list[T]:
     """Convert the elements one by one.
 
-    Args:
-        elements: The elements.
-        convert: Converts the text of one element. The offset of its errors is relative to that
-            text; `read_each` adds the offset of the element in the literal.
+    The offset of the errors of `convert` is relative to the element; `read_each` adds the offset of
+    the element in the literal.
 
     Raises:
         LiteralError: The first error of `convert`.
@@ -104,12 +102,8 @@ def read_ints(
 ) -> NDArray[Any]:
     """Read integers, which must be from `low` to `high`.
 
-    Args:
-        elements: The elements.
-        low: The minimum.
-        high: The maximum.
-        hexadecimal: Whether ``0x7f`` and ``-0x80`` are allowed.
-        shown: The range that errors mention; None for `low` and `high`.
+    `hexadecimal` is whether ``0x7f`` and ``-0x80`` are allowed. Errors mention the range `shown`;
+    None for `low` and `high`.
 
     Returns:
         An int64 array, or a uint64 array if `high` does not fit in int64. Negative integers in a
@@ -154,13 +148,8 @@ def narrow_typed(
 ) -> NDArray[np.int64]:
     """Read floats of at most 16 bits; return the ``int32_data`` entry of each element.
 
-    Args:
-        elements: The elements. A bare integer is a code, as in the official syntax; other elements
-            are read as by `read_narrow_floats`.
-        element: The element type.
-        low: The minimum of bare integers.
-        high: The maximum of bare integers.
-        shown: The range that errors mention.
+    A bare integer is a code from `low` to `high`, as in the official syntax; other elements are
+    read as by `read_narrow_floats`. Errors mention the range `shown`.
     """
     if not any(mark in elements.data for mark in (b".", b"e", b"E", b"n", b"N", b"x", b"X")):
         codes = _plain_ints(elements.data, np.int64, low, high)
@@ -194,11 +183,9 @@ def one_bool(text: str) -> int:
 def read_complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
     """Read complex numbers; return the IEEE bits of their real and imaginary parts.
 
-    Args:
-        elements: The elements.
-        bits: The width of a part, 32 or 64.
-        pairs: Whether an element without ``j`` is a complex number with the imaginary part 0.
-            Otherwise the element is one part, real or imaginary: the official form in braces.
+    `bits` is the width of a part, 32 or 64. `pairs` is whether an element without ``j`` is a
+    complex number with the imaginary part 0. Otherwise the element is one part, real or imaginary:
+    the official form in braces.
 
     Returns:
         The parts in text order: real, imaginary, real, imaginary, ….

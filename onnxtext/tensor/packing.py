@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Pack codes of 2, 4 or 6 bits.
-
-    Args:
-        codes: One code per byte; every code must fit in `bits` bits.
-        bits: The width of a code.
-    """
+    """Pack codes of 2, 4 or 6 bits, given one code per byte."""
     group = 4 if bits == 6 else 8 // bits
     padded = np.zeros((-(-codes.size // group), group), np.uint8)
     padded.reshape(-1)[: codes.size] = codes
@@ -40,10 +35,6 @@ def unpack(data: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
     """Unpack codes of 2, 4 or 6 bits to one code per byte.
 
     The result may include padding: three 4-bit codes fill two bytes, which give four codes.
-
-    Args:
-        data: The packed bytes.
-        bits: The width of a code.
     """
     mask = (1 << bits) - 1
     if bits != 6:

@@ -51,12 +51,8 @@ _EXPANDED = 1 << 16
 def read_raw(element: ElementType, text: str, dims: Sequence[int]) -> bytes | Repetition:
     """Convert a literal in square brackets to ``raw_data``.
 
-    Args:
-        element: The element type.
-        text: The literal, with brackets. It must be flat, or nested for all `dims`, or nested for
-            the dims other than 1. A flat literal may end in ``...``, which repeats the last
-            element.
-        dims: The dimensions.
+    The literal must be flat, or nested for all `dims`, or nested for the dims other than 1. A flat
+    literal may end in ``...``, which repeats the last element.
 
     Returns:
         The elements, little-endian, packed if they are narrower than a byte. If a literal with
@@ -110,10 +106,6 @@ def _repeat_last(element: ElementType, values: NDArray[Any], count: int) -> Repe
 def parse_scalar(element: ElementType, text: str) -> bytes:
     """Convert an element without brackets to the ``raw_data`` of a tensor of rank 0.
 
-    Args:
-        element: The element type.
-        text: The element.
-
     Raises:
         LiteralError: `text` is not one element of this type.
     """
@@ -140,10 +132,6 @@ def parse_typed(element: ElementType, text: str) -> bytes:
     uint64 accept integers between -2^64 and 2^64 (exclusive); negative ones wrap around modulo
     2^64. The number of elements is not checked.
 
-    Args:
-        element: The element type.
-        text: The literal, ``{...}``.
-
     Returns:
         The entries, little-endian, in the width of ``element.field``.
 
@@ -164,12 +152,9 @@ def parse_typed(element: ElementType, text: str) -> bytes:
 
 
 def parse_field(field: str, text: str) -> bytes:
-    """Convert a literal in braces to the entries of a typed field, given by its name.
+    """Convert a literal in braces to the entries of a typed field, such as ``float_data``.
 
-    Args:
-        field: ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or
-            ``uint64_data``.
-        text: The literal, ``{...}``, with numbers in the range of the field's protobuf type.
+    The numbers must be in the range of the field's protobuf type.
 
     Returns:
         The entries, little-endian, in the width of the field.
@@ -189,9 +174,6 @@ def parse_field(field: str, text: str) -> bytes:
 def parse_ints(text: str) -> tuple[int, ...]:
     """Read the value of an attribute of type ``ints``: ``[1, -2, 3]``.
 
-    Args:
-        text: The literal, with decimal integers.
-
     Raises:
         LiteralError: `text` is not a valid literal, or an integer does not fit in int64.
     """
@@ -205,9 +187,6 @@ def parse_ints(text: str) -> tuple[int, ...]:
 
 def parse_floats(text: str) -> bytes:
     """Read the value of an attribute of type ``floats``, ``[1.0, 2, nan]``.
-
-    Args:
-        text: The literal.
 
     Returns:
         The elements as little-endian float32.

@@ -38,10 +38,6 @@ narrow_texts = functools.cache(NarrowTexts)
 def narrow_text(name: str, code: int) -> str:
     """Return the text of a code of a format of at most 16 bits.
 
-    Args:
-        name: The element type's name.
-        code: The code.
-
     Returns:
         For a number, a decimal with a point or exponent; for an infinity, ``inf`` or ``-inf``; for
         a NaN, ``nan`` or ``-nan`` if this word is read as exactly the code of the NaN, otherwise

@@ -50,11 +50,8 @@ def parse_small(
 ) -> bytes | None:
     """Read a flat literal of plain numbers that has at most `MAX_SMALL_LENGTH` characters.
 
-    Args:
-        element: The element type.
-        text: The literal.
-        count: The number of elements that the literal must have; None allows any number.
-        brackets: The opening and the closing bracket that the literal must have.
+    `count` is the number of elements that the literal must have; None allows any number. `brackets`
+    are the brackets that it must have.
 
     Returns:
         The elements, little-endian; None if `parse_literals` must read the literal or find its
@@ -88,9 +85,7 @@ def parse_small(
 def flatten(text: str, dims: Sequence[int]) -> str | None:
     """Convert a nested literal to a flat one: `[[1, 2], [3, 4]]` to `[1,2,3,4]`.
 
-    Args:
-        text: The literal.
-        dims: The dimensions; the literal may omit the brackets of all dimensions that are 1.
+    The literal may omit the brackets of all dimensions that are 1.
 
     Returns:
         The flat literal; None if `text` has more than `MAX_SMALL_LENGTH` characters, or its

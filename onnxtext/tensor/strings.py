@@ -20,9 +20,7 @@ def join_strings(values: Sequence[bytes]) -> bytes:
 def fields_of_strings(key: bytes, data: bytes | memoryview) -> bytes | None:
     """Encode the strings in `data` as a repeated field.
 
-    Args:
-        key: the encoded key of the field, one byte.
-        data: the result of `join_strings`.
+    `key` is the encoded key of the field, one byte; `data` is a result of `join_strings`.
 
     Returns:
         The encoded field; None if `data` is not a result of `join_strings`.

@@ -38,9 +38,6 @@ _CHUNK = 1 << 20
 def pack_varints(values: NDArray[Any]) -> bytes:
     """Encode integers as minimal varints, one after the other.
 
-    Args:
-        values: An array of integers.
-
     Returns:
         The payload of a packed field, without key and length.
     """
@@ -70,9 +67,8 @@ def pack_varints(values: NDArray[Any]) -> bytes:
 def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
     """Encode a repeated int64 field without packing: each value gets its own key.
 
-    Args:
-        key: the encoded key of the field, one byte.
-        values: the integers, or the bytes of a little-endian int64 array.
+    `key` is the encoded key of the field, one byte. `values` may be the bytes of a little-endian
+    int64 array.
     """
     if isinstance(values, bytes) and core() == "native":
         result: bytes = core_module("tensor.varints").int_fields(key[0], values)
@@ -96,9 +92,7 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
 def float_fields(key: bytes, data: bytes | memoryview) -> bytes:
     """Encode a repeated float field without packing: each value gets its own key.
 
-    Args:
-        key: the encoded key of the field, one byte.
-        data: little-endian float32 values.
+    `key` is as for `int_fields`; `data` has little-endian float32 values.
     """
     if core() == "native":
         fields: bytes = core_module("tensor.varints").float_fields(key[0], data)
@@ -115,9 +109,6 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
 
     Bits beyond the 64th are dropped, as in protobuf. For fields of type int32 and int64, the caller
     must view the result as int64.
-
-    Args:
-        data: The payload, without key and length.
 
     Raises:
         ValueError: The last varint is cut off, or a varint is longer than ten bytes.
@@ -143,9 +134,7 @@ def unpack_varints(data: bytes | memoryview) -> NDArray[np.uint64]:
 def pack_entries(field: str, entries: bytes) -> bytes:
     """Encode the entries of a numeric field of `TensorProto` as the payload of a packed field.
 
-    Args:
-        field: the name of the field.
-        entries: a little-endian array of the field's protobuf type.
+    `entries` is a little-endian array of the field's protobuf type.
     """
     kind = VARINT_FIELDS.get(field)
     if kind is None or not entries:
@@ -174,9 +163,7 @@ def fields_of_packed(key: bytes, data: bytes | memoryview) -> bytes | None:
 
     The native core does in one step what `unpack_entries` and `int_fields` do in two.
 
-    Args:
-        key: the encoded key of the field, one byte.
-        data: the payload.
+    `key` is as for `int_fields`.
 
     Returns:
         The encoded fields; None if the Python core is selected, or `data` is not a list of varints.
