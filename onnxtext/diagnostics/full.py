@@ -43,10 +43,7 @@ _BOM = "\ufeff"
 def render(diagnostic: Diagnostic, *, color: bool = False, columns: int = 100) -> str:
     """Render a diagnostic in several lines, without a final line end.
 
-    Args:
-        diagnostic: the diagnostic.
-        color: whether to use ANSI colors.
-        columns: maximum number of columns of a source line; only a part of a longer line is shown.
+    A source line has at most `columns` columns; only a part of a longer line is shown.
     """
     paint = _Paint(color)
     snippets = list(_snippets(diagnostic))

@@ -43,11 +43,8 @@ class Edit:
 def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
     """Apply edits to a text; return the new text of the part from `start` to `end`.
 
-    Args:
-        text: the text.
-        edits: the edits; their spans must be in the part and must not overlap.
-        start: the offset at which the part begins.
-        end: the offset in `text` at which the part ends; None for the end of the text.
+    The spans of the edits must be in this part and must not overlap. If `end` is None, the part
+    ends with the text.
     """
     parts = []
     offset = start

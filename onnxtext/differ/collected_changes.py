@@ -102,11 +102,8 @@ class Collector:
     def count_encoding_change(self, field: str, old: str, new: str, path: str) -> None:
         """Count an occurrence of a field that is equal in both models but encoded differently.
 
-        Args:
-            field: the kind of the item and the path of the field, such as `node.domain`.
-            old: the old encoding, such as `not stored`.
-            new: the new encoding.
-            path: the path of the item in the new model.
+        `field` is the kind of the item and the path of the field, such as `node.domain`; an
+        encoding is, for example, `not stored`. `path` is the path of the item in the new model.
         """
         key = _INDEX.sub("", field), old, new
         count, first = self._stored.get(key, (0, path))

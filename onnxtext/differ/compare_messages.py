@@ -49,13 +49,9 @@ def compare_messages(
 ) -> list[FieldChange]:
     """Return all differences of two encoded messages.
 
-    Args:
-        message: the name of the message type, such as `NodeProto`.
-        old: canonical bytes of the old message.
-        new: canonical bytes of the new message.
-        path: the path of the message, put before the paths of its fields.
-        names: maps old tensor names to new names, for `tensor_name` fields of the old message; None
-            to compare these fields unchanged.
+    The bytes are canonical. `message` is the name of the message type, such as `NodeProto`. The
+    paths of the fields begin with `path`. `names` maps old tensor names to new names, for
+    `tensor_name` fields of the old message; None to compare these fields unchanged.
 
     Raises:
         WireError: the bytes are not a valid message.

@@ -52,9 +52,8 @@ class ModelSide:
 
         The position has no line if `source` is None, or if `at` is -1.
 
-        Args:
-            path: the path of the item in the ONNX schema, such as `graph.node[12]`.
-            at: the offset of its statement in the text; -1 if unknown.
+        `path` is the path of the item in the ONNX schema, such as `graph.node[12]`; `at` is the
+        offset of its statement in the text, or -1 if unknown.
         """
         if self.source is None or at < 0:
             return ItemPosition(path)
@@ -134,11 +133,9 @@ class ModelSide:
     ) -> ModelSide:
         """Create a side from the content of a file, or of standard input.
 
-        Args:
-            data: a text or an encoded model; the suffix of `file` decides, as in `of_file`.
-            file: the path of the file, or `<stdin>`.
-            label: the name of the model for display; None to show `file`.
-            base: the directory for references to weight files and external data.
+        The suffix of `file`, a path or `<stdin>`, decides whether `data` is a text or an encoded
+        model, as in `of_file`. `label` is the name of the model for display; None to show `file`.
+        `base` is the directory for references to weight files and external data.
 
         Raises:
             OnnxTextError: the content is not a valid text or model.

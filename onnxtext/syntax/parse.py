@@ -36,11 +36,8 @@ def parse_model(source: Source, max_errors: int = MAX_SEMANTIC_ERRORS) -> Model:
 def parse_fragment(source: Source, kind: str, max_errors: int = MAX_SEMANTIC_ERRORS) -> Fragment:
     """Parse a fragment: a text with a part of a model, such as one node.
 
-    Args:
-        source: the text.
-        kind: `graph`, `function`, `node`, `nodes`, `value_info`, `attribute`, `type`, `tensor`,
-            `entry` or `record`.
-        max_errors: the maximum number of errors; then parsing stops.
+    `kind` is `graph`, `function`, `node`, `nodes`, `value_info`, `attribute`, `type`, `tensor`,
+    `entry` or `record`. Parsing stops after `max_errors` errors.
 
     Raises:
         OnnxTextError: the text has errors.

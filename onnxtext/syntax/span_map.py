@@ -117,11 +117,8 @@ def _automaton() -> Automaton:
 def map_spans(source: Source, offset: int, kind: str, max_tokens: int | None = None) -> SpanMap:
     """Return the span map of a statement.
 
-    Args:
-        source: the source of the statement.
-        offset: the offset of the statement: its attribute `at` in the AST.
-        kind: `node`, `value_info`, `attribute`, `graph` or `function`.
-        max_tokens: the maximum number of tokens to parse; None for no limit.
+    `offset` is the attribute `at` of the statement in the AST, and `kind` is `node`, `value_info`,
+    `attribute`, `graph` or `function`.
 
     Raises:
         ValueError: no statement of this kind begins at `offset`, or the statement has more than

@@ -33,10 +33,8 @@ def assemble_graph(
     Set `graph.values`, the order of initializers in `graph.decorators`, the default values of the
     inputs, and the types of nodes' outputs.
 
-    Args:
-        graph: a graph with inputs, outputs and nodes; changed in place.
-        initializers: the initializers in order: dense initializers, then sparse initializers.
-        infos: the `value_info` list.
+    The graph has inputs, outputs and nodes. The dense initializers precede the sparse ones. `infos`
+    is the `value_info` list.
 
     Returns:
         `@initializers` for the order of `initializers`, and `@value_info` for the order of `infos`,

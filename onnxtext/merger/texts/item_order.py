@@ -66,9 +66,7 @@ class _MergedItems:
         item of the side are inserted at the end of the merge. If the predecessor of an item has
         moved, but its successor has not, the item is inserted before its successor.
 
-        Args:
-            items: items of the side, in its order.
-            moved: the `id()`s of the items that the other side has moved.
+        `moved` has the `id()`s of the items that the other side has moved.
 
         Returns:
             Whether an item that both sides have follows an inserted item on that side.
@@ -149,10 +147,8 @@ def increasing_subsequence_through(
 ) -> list[bool] | None:
     """Find an increasing subsequence of length `longest` that contains all required numbers.
 
-    Args:
-        numbers: distinct numbers of at least 0.
-        required: for each number, whether the subsequence must contain it.
-        longest: the length of the longest increasing subsequences of `numbers`.
+    The numbers are distinct and at least 0; the subsequence must contain those for which `required`
+    is true. `longest` is the length of their longest increasing subsequences.
 
     Returns:
         For each number, whether it is in the subsequence. None if there is no such subsequence.

@@ -148,10 +148,8 @@ class MergedTreeWriter:
     def listed(self, listed: MergedList, *, own_lines: bool = False) -> None:
         """Write a merged list with its brackets.
 
-        Args:
-            listed: the list.
-            own_lines: whether an item without whitespace before it begins a new line; only for
-                lists without brackets and commas.
+        With `own_lines`, an item without whitespace before it begins a new line; only for lists
+        without brackets and commas.
         """
         self.body(listed.head)
         self._tokens(listed.opening)

@@ -120,9 +120,8 @@ class _Search:
     def pair_by(self, key: Key, *, edited: bool = False) -> None:
         """Match moved nodes whose `key` is unique, and add the pairs to `pairs`.
 
-        Args:
-            key: returns the property of a node that must be equal; None if the node lacks it.
-            edited: whether a node may have been edited: `key` is only one of its properties.
+        `key` returns the property of a node that must be equal; None if the node lacks it. `edited`
+        is whether a node may have been edited: `key` is only one of its properties.
         """
         left = sorted(set(self.base.indices).difference(self.pairs.values()))
         takers = {at: self._takers(at) for at in left}

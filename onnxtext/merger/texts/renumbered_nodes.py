@@ -222,9 +222,8 @@ class _Names:
         Two remaining nodes are matched if two matched nodes use their outputs at the same input
         index, or if their first outputs have the same name.
 
-        Args:
-            with_outer_names: whether inputs that are defined outside the region must be equal, too.
-            backwards: whether to prefer matches near the end.
+        With `with_outer_names`, inputs that are defined outside the region must be equal, too.
+        `backwards` is whether to prefer matches near the end.
         """
         step = -1 if backwards else 1
         old, new = [

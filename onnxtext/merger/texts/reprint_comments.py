@@ -52,10 +52,7 @@ def restore_comments(text: str, before: Version, edited: Model) -> str:
     If a statement was removed, a comment on its line is dropped, and a comment above it moves to
     the next statement.
 
-    Args:
-        text: the text of the edited model.
-        before: the text and the syntax tree before the edit.
-        edited: the edited syntax tree. Offsets of unchanged statements refer to the old text.
+    Offsets of unchanged statements in the tree `edited` refer to the old text.
     """
     lost = comments_in(before[0]) - comments_in(text)
     if not lost:

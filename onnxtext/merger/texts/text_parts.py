@@ -229,12 +229,8 @@ def fill_items(
 ) -> None:
     """Fill a list with items, and distribute the trivia between them.
 
-    Args:
-        items: the list to fill.
-        source: the whole text.
-        trees: the (tree, comma) of each item; the comma is None if there is none.
-        start: offset of the list's content.
-        end: offset after the list's content.
+    `trees` has the (tree, comma) of each item; the comma is None if there is none. The content of
+    the list is the part of `source` from `start` to `end`.
     """
     parts = [(TextPart.of(source, tree), comma) for tree, comma in trees]
     present = [(part, comma) for part, comma in parts if part is not None]

@@ -13,8 +13,7 @@ from onnxtext.syntax.actions.unparsed_literals import DataCall
 def external_data(calls: list[DataCall]) -> ast.ExternalData:
     """Return the external data for `external("w.bin", 0, 16)`.
 
-    Args:
-        calls: the data of the tensor, as `name(…)` items. More than one item is an error.
+    More than one item in `calls`, the data of the tensor as `name(…)` items, is an error.
 
     Raises:
         SemanticError: an argument is invalid, or the tensor also has other data.

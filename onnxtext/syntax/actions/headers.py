@@ -52,11 +52,7 @@ class Header:
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], construct: str) -> None:
-        """Check that the header has allowed keys only.
-
-        Args:
-            keys: the allowed keys.
-            construct: the construct that has the header, such as "a model", for error messages.
+        """Check that the header of a construct such as "a model" has only keys in `keys`.
 
         Raises:
             SemanticError: a key is not in `keys`.

@@ -26,9 +26,6 @@ _SURPLUS = re.compile(rf"(?<=[\[{{,])([{BLANKS}]*),")
 def changed_commas(text: str) -> list[Edit]:
     """Return the edits that add missing commas, remove extra commas, and replace `;` by `,`.
 
-    Args:
-        text: a list of numbers, words and strings.
-
     Raises:
         LiteralError: a character outside of strings and comments is not ASCII.
     """
@@ -42,9 +39,7 @@ def changed_commas(text: str) -> list[Edit]:
 def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
     """Return the edits that correct the commas of an invalid list.
 
-    Args:
-        text: the list.
-        parse: parses a list; raises `LiteralError` if it is invalid.
+    `parse` parses a list; it raises `LiteralError` if the list is invalid.
 
     Returns:
         The edits; [] if none are found, or if the list is too long.
@@ -77,9 +72,7 @@ def _candidates(text: str) -> Iterator[list[Edit]]:
 def move_edits(edits: list[Edit], source_offset: Callable[[int], int | None]) -> tuple[Edit, ...]:
     """Convert edits of a list to edits of the source; () if an offset in the source is unknown.
 
-    Args:
-        edits: the edits of the list.
-        source_offset: converts an offset in the list to an offset in the source, or returns None.
+    `source_offset` converts an offset in the list to one in the source, or returns None.
     """
     moved = []
     for (start, end), text in [(edit.span, edit.text) for edit in edits]:

@@ -128,12 +128,9 @@ class SectionBinding:
     ) -> None:
         """Bind the metadata blocks of a model, or the blocks inside the block of a function.
 
-        Args:
-            owner: the main graph of the model, or the function.
-            blocks: the metadata blocks. For a function, the list also has the entries of the
-                function itself; they are ignored.
-            attach: binds one block. The native core uses it only for some blocks, such as blocks
-                of functions and of nested graphs.
+        `owner` is the main graph or the function. For a function, `blocks` also has the entries of
+        the function itself; they are ignored. `attach` binds one block; the native core uses it
+        only for some blocks, such as blocks of functions and of nested graphs.
         """
         if core() == "native":
             core_module("syntax.metadata_section").bind_blocks(blocks, self._of(owner), attach)
@@ -183,10 +180,7 @@ class SectionBinding:
     def _unknown_function(self, key: tuple[str, str, str], token: str, step: int) -> SemanticError:
         """Return the error for the path of a function that does not exist, with a suggestion.
 
-        Args:
-            key: the domain, name and overload in the path.
-            token: the token that the error marks.
-            step: the index of the name in the path.
+        The error marks `token`; the name has the index `step` in the path.
         """
         domain, name, overload = key
         functions = self._functions or {}
@@ -246,10 +240,7 @@ class SectionBinding:
     ) -> Graph | Function:
         """Return the graph at the end of a path such as `node.attribute.node.attribute`.
 
-        Args:
-            root: the graph or function at which the path begins; an empty path names it.
-            path: alternating names of nodes and attributes.
-            token: the token at which errors in the path are reported.
+        The path begins at `root`, which an empty path names. Errors are reported at `token`.
 
         Raises:
             SemanticError: the path leads to no graph.
@@ -329,12 +320,8 @@ class SectionBinding:
     ) -> SemanticError:
         """Return the error for a step of a path that matches no item, with a suggestion.
 
-        Args:
-            kind: the kind of item that the step should name, such as "node".
-            name: the name in the step.
-            candidates: the existing names; the error suggests a similar one.
-            token: the token that the error marks.
-            step: the index of the step in the path.
+        `kind` is the kind of item that the step should name, such as "node"; `candidates` are the
+        existing names. The error marks `token`; `step` is the index of the step in the path.
         """
         import difflib
 

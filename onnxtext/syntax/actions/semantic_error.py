@@ -80,10 +80,8 @@ def from_literal(
 ) -> SemanticError:
     """Convert a `LiteralError` to a semantic error.
 
-    Args:
-        error: the error; its offset must be relative to `token`.
-        token: the literal.
-        parse: parses the literal; used to test corrections of its commas. None for no corrections.
+    The offset of `error` must be relative to `token`, the literal. `parse` parses the literal, to
+    test corrections of its commas; None for no corrections.
     """
     result = SemanticError(
         error.message,

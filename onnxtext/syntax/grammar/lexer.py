@@ -234,8 +234,7 @@ class Lexer:
 def closing_bracket(text: str) -> int:
     """Return the offset after the bracket that closes the first bracket; 0 if there is none.
 
-    Args:
-        text: a match of the terminal NESTED, which begins with `[` and contains no strings.
+    The text is a match of the terminal NESTED, which begins with `[` and contains no strings.
     """
     if len(text) > _LONG_NESTED:
         import numpy as np
@@ -258,11 +257,9 @@ def _token_pattern(
 ) -> tuple[re.Pattern[str], list[str]]:
     """Build a pattern that skips blanks and comments, and then matches one token.
 
-    Args:
-        terminals: the terminals, in order of precedence.
-        first: the kinds and patterns of extra groups, which are tried after the most common tokens
-            and before all other terminals.
-        strings: whether to match strings.
+    The terminals are in order of precedence. `first` has the kinds and patterns of extra groups,
+    which are tried after the most common tokens and before all other terminals. Without `strings`,
+    strings do not match.
 
     Returns:
         The pattern, and the kind of each group by its number; "" for group 0.

@@ -39,10 +39,6 @@ _BEGIN = re.compile(
 def literal_end(text: str, offset: int) -> int:
     """Find the end of a number literal of at least `_LEAST` characters.
 
-    Args:
-        text: the text.
-        offset: the offset of the literal's first bracket.
-
     Returns:
         The offset after the bracket that closes the first one. 0 if the regular expression must
         read the literal, for example because it is shorter. `UNCLOSED` if the first bracket is

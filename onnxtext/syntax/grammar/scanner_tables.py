@@ -48,8 +48,7 @@ class ScannerTables(NamedTuple):
 def make_scanner(terminals: list[tuple[str, str]]) -> ScannerTables:
     """Build the DFA that reads one token, by subset construction.
 
-    Args:
-        terminals: (name, regular expression) of each terminal, in order of precedence.
+    `terminals` has (name, regular expression) of each terminal, in order of precedence.
 
     Raises:
         NotImplementedError: an expression has an item that is not supported, such as a lookahead.
@@ -162,8 +161,7 @@ class _Nfa:
     def subsets(self, samples: list[int]) -> tuple[list[list[int]], list[int]]:
         """Build the DFA, whose states are sets of states of this NFA.
 
-        Args:
-            samples: one character of each class.
+        `samples` has one character of each class.
 
         Returns:
             For each state a row with the next state for each class, or -1; and for each state the

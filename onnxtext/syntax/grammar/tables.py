@@ -56,12 +56,7 @@ class Matrix:
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, int]], names: Sequence[str]) -> Matrix:
-        """Return the matrix of the given rows and columns.
-
-        Args:
-            rows: for each row, a dict from symbol to number; other cells are empty.
-            names: the symbol of each column, in order.
-        """
+        """Return the matrix with the columns `names`, given a dict by symbol for each row."""
         cells = array("h", [row.get(name, _EMPTY) for row in rows for name in names])
         if sys.byteorder == "big":
             cells.byteswap()
@@ -179,10 +174,7 @@ def grammar_path() -> Path:
 
 
 def build_tables(grammar: str) -> ParserTables:
-    """Build the tables with Lark.
-
-    Args:
-        grammar: the text of a Lark grammar with the start rules `STARTS`.
+    """Build the tables of a Lark grammar with the start rules `STARTS`.
 
     Raises:
         lark.exceptions.GrammarError: the grammar is wrong or not LALR(1).
