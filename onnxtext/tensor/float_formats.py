@@ -21,9 +21,6 @@ from onnxtext.tensor.lazy_numpy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BLOCK = 1 << 14
-"""Number of elements to round at a time: the temporary arrays fit into the processor's cache."""
-
 
 class FloatFormat(NamedTuple):
     """A floating-point format of at most 32 bits.
@@ -110,27 +107,15 @@ def round_doubles(
         the caller must compute the codes of these values again. None if another value is out of
         the range of the format.
     """
-    codes = np.empty(values.size, np.uint32)
-    halves = []
-    for start in range(0, values.size, _BLOCK):
-        part = values[start : start + _BLOCK]
-        half = (_round_floats if form.bits == 32 else _round_block)(
-            form, part, codes[start : start + _BLOCK]
-        )
-        if half is None:
-            return None
-        if half.size:
-            halves.append(half + start)
-    return codes, np.concatenate(halves) if halves else np.empty(0, np.intp)
+    return _round_floats(values) if form.bits == 32 else _round_narrow(form, values)
 
 
 def _round_floats(
-    form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
-) -> NDArray[np.intp] | None:
-    """Round one block to float32, like `_round_block`, but with the processor's conversion."""
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
+    """Round to float32 with the processor's conversion."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = values.astype(np.float32)
-    out[:] = rounded.view(np.uint32)
     bits = values.view(np.uint64)
     half = (bits & np.uint64(0x1FFFFFFF)) == np.uint64(0x10000000)
     magnitude = np.abs(values)
@@ -139,18 +124,13 @@ def _round_floats(
         half[tiny] = (magnitude[tiny] * 2.0**149) % 1.0 == 0.5
     if (np.isinf(rounded) & ~half).any():
         return None
-    return np.flatnonzero(half) if half.any() else np.empty(0, np.intp)
+    return rounded.view(np.uint32), np.flatnonzero(half)
 
 
-def _round_block(
-    form: FloatFormat, values: NDArray[np.float64], out: NDArray[np.uint32]
-) -> NDArray[np.intp] | None:
-    """Round one block to a format narrower than float32, by integer arithmetic.
-
-    Write the codes to `out`, and return the indices of values exactly halfway between two codes;
-    the caller must compute the codes of these values again. Return None if any of the other values
-    has no code.
-    """
+def _round_narrow(
+    form: FloatFormat, values: NDArray[np.float64]
+) -> tuple[NDArray[np.uint32], NDArray[np.intp]] | None:
+    """Round to a format narrower than float32, by integer arithmetic."""
     magnitude = np.abs(values)
     bits = magnitude.view(np.int64)
     shift = 52 - form.mantissa
@@ -173,8 +153,7 @@ def _round_block(
     if not form.minus_zero:
         minus &= code != 0
     code |= np.where(minus, form.sign, 0)
-    out[:] = code
-    return np.flatnonzero(half)
+    return code.astype(np.uint32), np.flatnonzero(half)
 
 
 def value_of(form: FloatFormat, code: int) -> float:
