@@ -43,11 +43,11 @@ _FLOAT32 = FORMATS["float"]
 _SINGLE, _WORD = struct.Struct("<f"), struct.Struct("<I")
 _DOUBLE, _QUAD = struct.Struct("<d"), struct.Struct("<Q")
 _DOUBLE_INF = 0x7FF0000000000000
-_BELOW_FLOAT32 = 0x1FFFFFFF
+BELOW_FLOAT32 = 0x1FFFFFFF
 """The mask of the low mantissa bits of a double, which a float32 does not have."""
 
-_HALFWAY = 0x10000000
-"""The result of `bits & _BELOW_FLOAT32` for a double halfway between two normal float32 values."""
+HALFWAY = 0x10000000
+"""The result of `bits & BELOW_FLOAT32` for a double halfway between two normal float32 values."""
 
 
 def float32_bits(text: str) -> int:
@@ -63,7 +63,7 @@ def float32_bits(text: str) -> int:
         value = float(text)
         double: int = _QUAD.unpack(_DOUBLE.pack(value))[0]
         # Rounding to a double first changes the result only if that double is exactly halfway.
-        if double & _BELOW_FLOAT32 != _HALFWAY and 1e-37 < abs(value) < 1e38:
+        if double & BELOW_FLOAT32 != HALFWAY and 1e-37 < abs(value) < 1e38:
             bits: int = _WORD.unpack(_SINGLE.pack(value))[0]
             return bits
     return _float_bits(_FLOAT32, text)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from struct import pack, unpack
 
 from onnxtext.tensor.element_types import ElementType
+from onnxtext.tensor.float_literals import BELOW_FLOAT32, HALFWAY
 
 MAX_SMALL_LENGTH = 1000
 """Maximum length of a text, in characters; longer texts are read in bulk."""
@@ -32,12 +33,6 @@ _INTEGERS = _list_pattern(_INTEGER)
 _NUMBERS = _list_pattern(_NUMBER)
 _ELEMENT = re.compile(r"[^\[\],\s]+")
 _LETTERS = {8: "b", 16: "h", 32: "i", 64: "q"}
-_LOW_BITS = 0x1FFF_FFFF
-"""The mask of the low mantissa bits of a float64, which a float32 does not have."""
-
-_HALF = 0x1000_0000
-"""The result of `bits & _LOW_BITS` for a float64 halfway between two float32 values."""
-
 _NORMAL = 0x3810_0000_0000_0000
 """The bits of 2**-126 as float64: the smallest normal float32."""
 
@@ -74,7 +69,7 @@ def parse_small(
     for bits in unpack(f"<{found}Q", doubles):
         # Double rounding, to float64 and then float32, is wrong only for halfway cases.
         size = bits & 0x7FFF_FFFF_FFFF_FFFF
-        if bits & _LOW_BITS == _HALF or (size < _NORMAL and size) or size >= _INFINITE:
+        if bits & BELOW_FLOAT32 == HALFWAY or (size < _NORMAL and size) or size >= _INFINITE:
             return None
     try:
         return pack(f"<{found}f", *values)

@@ -76,14 +76,14 @@ def test_every_action_belongs_to_a_rule_and_every_rule_has_one() -> None:
 def test_a_state_that_can_only_rename_its_symbol_allows_every_later_token() -> None:
     # Both parsers skip such reductions, or do them before they have read the next token.
     tables, reductions = load_tables(), load_automaton().reductions
-    rows = tables.action_rows
+    rows = tables.action_matrix.rows
     origins: dict[int, str] = {}
     for state, row in enumerate(rows):
         targets = set(row.values())
         if len(targets) == 1 and (target := targets.pop()) < 0 and reductions[~target].size == 1:
             origins[state] = reductions[~target].origin
     assert len(origins) > 100
-    for row, gotos in zip(rows, tables.goto_rows, strict=True):
+    for row, gotos in zip(rows, tables.goto_matrix.rows, strict=True):
         for state in {*row.values(), *gotos.values()} & origins.keys():
             following = gotos[origins[state]]
             assert rows[following].keys() <= rows[state].keys()

@@ -148,16 +148,6 @@ class ParserTables(NamedTuple):
     ends: dict[str, int]
     scanner: ScannerTables
 
-    @property
-    def action_rows(self) -> tuple[dict[str, int], ...]:
-        """The content of `action_matrix`: for each state, a dict from terminal to cell."""
-        return self.action_matrix.rows
-
-    @property
-    def goto_rows(self) -> tuple[dict[str, int], ...]:
-        """The content of `goto_matrix`: for each state, a dict from rule name to cell."""
-        return self.goto_matrix.rows
-
 
 def grammar_path() -> Path:
     """Return the path of the grammar file: in the package (wheel) or beside it (checkout).

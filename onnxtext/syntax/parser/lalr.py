@@ -134,7 +134,7 @@ class Automaton:
 
         `i` is the index of the reduction in `reductions`.
         """
-        return self._tables.action_rows
+        return self._tables.action_matrix.rows
 
     @cached_property
     def gotos(self) -> list[dict[str, int]]:
@@ -152,7 +152,7 @@ class Automaton:
 
         return [
             {name: after_units(row, state) for name, state in row.items()}
-            for row in self._tables.goto_rows
+            for row in self._tables.goto_matrix.rows
         ]
 
     def _only_unit(self, row: dict[str, int]) -> str | None:
