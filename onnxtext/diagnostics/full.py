@@ -212,7 +212,6 @@ class _Window:
     """The visible part of a line.
 
     Attributes:
-        text: the text to show.
         first: index of the first visible character.
         ends: the column of each visible character, and the column after the last.
     """

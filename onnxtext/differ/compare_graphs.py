@@ -25,12 +25,7 @@ from onnxtext.printer.quoting import quote_string
 
 
 class GraphComparer:
-    """Compares the graphs of two models.
-
-    Attributes:
-        out: collects the differences.
-        values: compares attributes and tensors.
-    """
+    """Compares the graphs of two models."""
 
     def __init__(self, old: ModelSide, new: ModelSide, out: Collector) -> None:
         self.out = out

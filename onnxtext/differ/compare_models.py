@@ -85,11 +85,7 @@ def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextE
 
 
 class Comparer:
-    """Compares two models.
-
-    Attributes:
-        out: collects the differences.
-    """
+    """Compares two models."""
 
     def __init__(self, old: ModelSide, new: ModelSide) -> None:
         self.out = Collector()

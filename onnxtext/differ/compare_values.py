@@ -36,8 +36,6 @@ class ValueComparer:
     """Compares declarations, tensors, and attributes without graphs.
 
     Attributes:
-        old: the old model.
-        new: the new model.
         out: receives notes about data that was not compared.
     """
 

@@ -27,12 +27,10 @@ class GraphLists:
     Attributes:
         path: the path of the graph or function in the model, such as `graph`.
         inputs: declarations of the inputs, without data.
-        outputs: declarations of the outputs.
         infos: the `value_info` list, including entries for typed node outputs and initializers.
         initializers: the dense initializers, in order.
         defaults: the `id()`s of the initializers that are default values of inputs.
         sparse: the sparse initializers.
-        nodes: the nodes, in order.
         producers: the first definition of each value name: (node index, output index).
     """
 

@@ -23,7 +23,6 @@ class ModelSide:
     """One of the two models of a diff.
 
     Attributes:
-        model: the model.
         label: the name of the model for display.
         base: the directory for references to weight files and external data; None if unknown.
         source: the text of the model; None if there is none, or if `model` has no offsets in it.

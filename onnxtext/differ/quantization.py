@@ -23,7 +23,6 @@ class Quantization:
     """How a weight was quantized.
 
     Attributes:
-        scale: the initializer with the scale.
         zero_point: the initializer with the zero point; None means that the zero point is 0.
         axis: the axis of the weight along which the scales differ; None if unknown.
     """

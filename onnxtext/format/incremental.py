@@ -275,7 +275,6 @@ class StatementRun:
     """Consecutive formatted statements that one placeholder replaces.
 
     Attributes:
-        writer: formats the statements.
         start: offset of the first statement of `texts`; -1 if `texts` is empty.
         same: offset of the first of the last statements whose source is already canonical, to copy
             them to `texts` in one slice; -1 if there are none.

@@ -27,7 +27,6 @@ class ValueScope:
     """The values of a graph and of the graphs in it, or of a function.
 
     Attributes:
-        root: the graph or function.
         nodes: the nodes of the graph and of the graphs in it, or of the function.
     """
 

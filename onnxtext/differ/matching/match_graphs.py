@@ -35,12 +35,7 @@ class GraphMatch:
     All pairs are (old, new) indices.
 
     Attributes:
-        old: the old graph or function.
-        new: the new graph or function.
         names: maps old value names to new ones.
-        inputs: pairs of inputs.
-        outputs: pairs of outputs.
-        initializers: pairs of initializers.
         nodes: pairs of nodes, in the order of the new graph.
         statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
     """

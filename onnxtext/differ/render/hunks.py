@@ -62,7 +62,6 @@ class Hunk(NamedTuple):
     """Differences that are shown together.
 
     Attributes:
-        lines: the lines to show.
         occurrences: for each occurrence of the differences, the keys of its items
             (`ItemChange.key`). Empty if the hunk shows remarks, renames or stored differences.
     """

@@ -39,11 +39,9 @@ class Context:
     """What to complete at an offset. Some attributes are only set for some kinds.
 
     Attributes:
-        kind: the kind of the item to complete.
         prefix: the part of the item that is already typed.
         span: the span of the prefix.
         operator: the name of the node's operator, split at the dots.
-        overload: the overload of the operator.
         outputs: the names before the `=` of the node.
         number: the index, from 0, of the input, list item or argument to complete.
         attribute: for a value, the name of its attribute or header key; for an argument, the name

@@ -28,7 +28,6 @@ class CursorTarget:
     """The item at an offset: a name, a literal or a type.
 
     Attributes:
-        kind: the kind of the item.
         name: its name; for a literal, the name of its attribute or initializer; for a type, its
             text.
         statement: the statement around the item; None outside of statements.

@@ -22,10 +22,8 @@ class Statement:
     """A node, or the declaration of a value.
 
     Attributes:
-        at: the offset of its start.
         kind: its grammar rule: `node`, or `value_info` for a declaration.
         item: the `Node` or `ValueInfo` in the syntax tree.
-        scope: the graph or function that contains it.
         group: the role of a declared value; `node` for a node.
         number: the index of a node in its graph or function; -1 for a value.
         limit: an upper bound for its end: the start of the next statement, graph or section that
@@ -68,7 +66,6 @@ class Symbol:
         scope: the graph or function that defines it; without a definition, the outermost graph or
             function around its uses; None if the symbol is a function.
         defined: whether its definition is in the text.
-        occurrences: the occurrences of its name.
     """
 
     key: Key

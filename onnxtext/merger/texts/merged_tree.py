@@ -67,11 +67,8 @@ class MergedList:
 
     Attributes:
         head: the parts of the construct before the opening bracket.
-        opening: the opening bracket.
         opening_tail: whitespace and a comment after the opening bracket on its line.
-        items: the items, in order.
         suffix: comments and whitespace before the closing bracket.
-        closing: the closing bracket.
         commas: whether commas separate the items.
         trailing_comma: whether a comma follows the last item.
     """
@@ -88,14 +85,7 @@ class MergedList:
 
 @dataclass(frozen=True, slots=True)
 class MergedItemSpan:
-    """The position of a merged item in the written text.
-
-    Attributes:
-        start: offset of the first token of the item.
-        end: offset after the last token of the item.
-        item: the item.
-        listed: the list that contains the item.
-    """
+    """The position of a merged item in the written text."""
 
     start: int
     end: int
@@ -109,9 +99,7 @@ class MergedTreeWriter:
 
     Attributes:
         markers: format of conflict markers; None to resolve conflicts to ours.
-        out: the text so far.
         placed: spans of the written items; nested items come before the items that contain them.
-        conflicts: number of conflicts written.
     """
 
     markers: Markers | None = None

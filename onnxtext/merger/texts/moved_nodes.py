@@ -39,12 +39,7 @@ class NodeRules:
 
 @dataclass(frozen=True)
 class Unmatched:
-    """The items of a list that are not matched.
-
-    Attributes:
-        items: the whole list.
-        indices: the indices of the unmatched items.
-    """
+    """The items of the whole list `items` that are not matched: those at `indices`."""
 
     items: Sequence[Any]
     indices: Sequence[int]

@@ -158,11 +158,8 @@ class _Merge:
 
     Attributes:
         texts: the base, ours and theirs.
-        trees: the syntax trees of the texts.
         versions: the canonical bytes of the models, with marks (see `DataMarks`) for tensor data.
         known: the data that the marks replace.
-        markers: format of conflict markers.
-        notes: receives warnings for the user.
     """
 
     texts: Sequence[str]

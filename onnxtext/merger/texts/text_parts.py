@@ -36,13 +36,7 @@ class LazyStatement(Tree):
 
 @dataclass(slots=True, eq=False)
 class TextPart:
-    """A construct or token in the text of one version.
-
-    Attributes:
-        source: the whole text of the version.
-        start: offset of the first token of the part.
-        end: offset after the last token of the part.
-    """
+    """A construct or token in the text of one version, from its first to its last token."""
 
     source: str
     _tree: Tree | CommentedToken
@@ -113,7 +107,6 @@ class Item:
     """An item of a list with the trivia (whitespace and comments) around it.
 
     Attributes:
-        part: the item itself.
         lead: line breaks, whitespace and comments on their own lines before the item, from the end
             of the previous line.
         tail: whitespace and a comment after the item and its comma on the same line.
@@ -138,9 +131,7 @@ class ListItems:
         head: the parts of the construct before the opening bracket.
         opening: the opening bracket; "" for a list without brackets.
         opening_tail: trivia after the opening bracket on its line.
-        items: the items, in order.
         suffix: trivia before the closing bracket, from the end of the last item's line.
-        closing: the closing bracket.
     """
 
     head: list[TextPart] = field(default_factory=list)

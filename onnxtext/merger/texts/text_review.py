@@ -50,7 +50,6 @@ class ReviewedMerge:
 
     Attributes:
         text: the merged text, with conflicts resolved to ours.
-        tree: its syntax tree.
         consistent: whether the last check of the text found nothing new. Semantic conflicts are not
             new if they are already marked, or if ours or theirs has them.
     """

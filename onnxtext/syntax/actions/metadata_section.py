@@ -33,7 +33,6 @@ class AboveItem(NamedTuple):
     """An entry `key: above` in the metadata section: it repeats the value in the block above.
 
     Attributes:
-        key: the key.
         word: the token `above`; errors need its offset.
     """
 

@@ -31,11 +31,9 @@ class Sections:
         metadata: the blocks of the metadata section; True for `metadata none`.
         quantization: for each quantization annotation its offset, its path and its (key, value)
             pairs.
-        training: the contents of the `training` sections.
         configurations: the contents of the `configuration` sections.
         order: the decorators in the `order` section; None without this section.
         encoding: the content of the `encoding` section; None without this section.
-        resources: the content of the `resources` section.
     """
 
     metadata: list[MetadataBlock] | bool = field(default_factory=list)

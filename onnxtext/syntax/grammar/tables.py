@@ -98,7 +98,6 @@ class Terminal(NamedTuple):
 
     Attributes:
         name: the name in the grammar; for unnamed punctuation, Lark's name, such as `LPAR`.
-        pattern: the regular expression.
         priority: terminals of higher priority are tried first; special words have priority 1.
         literal: the text of punctuation, such as `(`; None for other terminals.
     """
@@ -130,14 +129,11 @@ class ParserTables(NamedTuple):
     """The LALR(1) automaton, and the terminals and rules of its grammar.
 
     Attributes:
-        terminals: all terminals of the grammar.
-        rules: all rules of the grammar.
         action_matrix: for each state and terminal: the state to shift to (>= 0), or `~i` to reduce
             by the rule `rules[i]`.
         goto_matrix: for each state and rule name: the state after the reduction by this rule.
         starts: maps each start symbol to its first state.
         ends: maps each start symbol to its accepting state.
-        scanner: the DFA that reads tokens.
     """
 
     terminals: tuple[Terminal, ...]
