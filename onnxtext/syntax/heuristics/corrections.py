@@ -103,11 +103,8 @@ def find_correction(
 ) -> Correction | None:
     """Return the cheapest change near an unexpected token that lets the text after it parse.
 
-    Args:
-        context: the context of the token.
-        budget: the attempts left for the text; this function subtracts the attempts that it uses.
-        limit: the change must cost less than this.
-        far: the number of tokens after the error that must parse.
+    The change must cost less than `limit`, and `far` tokens after the error must parse. The
+    attempts that this function uses are subtracted from `budget`, those left for the text.
 
     Returns:
         The change; None if no change was found that costs less than `limit`.

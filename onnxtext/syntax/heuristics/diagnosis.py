@@ -93,12 +93,9 @@ def incomplete_statement(
 ) -> Diagnosis:
     """Return the diagnosis of an incomplete statement.
 
-    Args:
-        expected: a description of the tokens that may follow `last`.
-        last: the last token of the statement.
-        span: the span of `last`.
-        edits: the edits that complete the statement.
-        edit_cost: the cost of the edits: the higher it is, the less likely they are right.
+    `expected` describes the tokens that may follow `last`, the last token of the statement, which
+    has the given span. The edits complete the statement; the higher their cost is, the less likely
+    they are right.
     """
     message = f"incomplete statement: expected {expected} after {found_words(last)}"
     help = "complete or remove it"

@@ -61,10 +61,7 @@ SAMPLES = {
 def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None) -> list[str]:
     """Describe terminals in words, without duplicates, the likeliest first.
 
-    Args:
-        terminals: the names of the terminals.
-        scores: for each terminal, a number; the terminal with the highest number is the likeliest
-            to be missing.
+    The terminal with the highest of the `scores` is the likeliest to be missing.
     """
     left = set(terminals)
     if left == _ATTRIBUTE_TYPE:

@@ -242,9 +242,8 @@ class Machine:
     def feed_all(self, tokens: Iterable[tuple[str, Any, int]]) -> None:
         """For each token, reduce the rules that end before it, then shift it.
 
-        Args:
-            tokens: the kind, value and offset of each token. A value of type `str` becomes a
-                `Token` if an action may need its offset.
+        A token is given by its kind, value and offset. A value of type `str` becomes a `Token` if
+        an action may need its offset.
 
         Raises:
             Unexpected: a token is unexpected.

@@ -36,8 +36,7 @@ class Parser:
     def parse(self, offset: int | None = 0) -> Any:
         """Return the value of the start rule; `ERROR_NODE` if the recovery gives up.
 
-        Args:
-            offset: the offset to begin at; None to return `ERROR_NODE` at once.
+        Begin at `offset`; if it is None, return `ERROR_NODE` at once.
 
         Raises:
             Unexpected: a token is unexpected, and there is no recovery.

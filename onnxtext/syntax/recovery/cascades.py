@@ -38,11 +38,8 @@ class CascadeFilter:
     ) -> None:
         """Record that the parser state is a guess after an error.
 
-        Args:
-            offset: the offset of the unexpected token.
-            resume: the offset at which parsing continues.
-            removed: the tokens that were dropped.
-            inserted: the text that was inserted.
+        `offset` is that of the unexpected token; parsing continues at `resume`. `removed` are the
+        tokens that were dropped, `inserted` the text that was inserted.
         """
         self._inserted_brace = self._inserted_brace or "{" in inserted
         self._error, self._resume = min(offset, resume - 1), resume

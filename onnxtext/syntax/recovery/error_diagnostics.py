@@ -44,10 +44,8 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
 def unexplained_error(context: ErrorContext, early: int | None) -> Diagnosis:
     """Return the diagnosis of an error that no heuristic explains: it lists the expected tokens.
 
-    Args:
-        context: the context of the error.
-        early: the offset at which parsing continues, if that is before the error (see
-            `Resynchronization.early`); otherwise None.
+    `early` is the offset at which parsing continues, if that is before the error (see
+    `Resynchronization.early`); otherwise None.
     """
     if early is not None:
         before = context.until(early)
@@ -153,10 +151,8 @@ def _edit_title(edits: tuple[Edit, ...]) -> str:
 def step_place(text: str, span: Span, step: int) -> Span:
     """Return the span of a step of a path, such as `b` in `a.b`; `span` if the step is not found.
 
-    Args:
-        text: the whole text.
-        span: the span of the path's first character, or of the keyword before the path.
-        step: the 0-based index of the step.
+    `span` is that of the path's first character, or of the keyword before the path. Steps count
+    from 0.
     """
     lexer = load_lexer()
     start = span.end if len(text[slice(*span)]) > 1 else span.start
@@ -174,10 +170,7 @@ def step_place(text: str, span: Span, step: int) -> Span:
 def value_place(text: str, key: Span, item: int) -> Span:
     """Return the span of a header key's value, or of an item in the value; `key` if unknown.
 
-    Args:
-        text: the whole text.
-        key: the span of the key.
-        item: the 0-based index of the item; -1 for the whole value.
+    Items count from 0; -1 is the whole value.
     """
     tokens = load_lexer().tokens(text, key.end, key.end + _MAX_VALUE_LENGTH)[1:]
     depth, start, count = 0, -1, 0

@@ -50,11 +50,7 @@ def with_swapped_lines(
     remain, all of them after these lines (an earlier one may hide errors), and no new error may
     appear.
 
-    Args:
-        source: the text.
-        diagnostics: the diagnostics of the text, in text order. With more than `_MAX_VERIFIED`,
-            nothing is replaced.
-        parse: parses a text.
+    The diagnostics are in text order. With more than `_MAX_VERIFIED`, nothing is replaced.
     """
     keys = [_line_and_message(item) for item in diagnostics]
     pairs = [pair for pair in pairwise(keys) if 0 < pair[1][0] - pair[0][0] + 1 <= _MAX_LINES]
@@ -104,10 +100,7 @@ def with_verified_fixes(
     applied, and stays safe. An unsafe fix is removed if `_is_useless` holds for it; this is not
     tested in long texts, or in texts with more than `_MAX_VERIFIED` errors.
 
-    Args:
-        source: the text.
-        diagnostics: the diagnostics of the text, in text order.
-        parse: parses a text.
+    The diagnostics are in text order.
     """
     doubtful = _doubtful_fixes(source, diagnostics, parse)
     verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
@@ -197,11 +190,7 @@ def errors_after_mark(
 ) -> list[Diagnostic]:
     """Return the errors after a mark, such as a wrong quote, that remain if the mark is fixed.
 
-    Args:
-        source: the text.
-        mark: the diagnostic of the mark.
-        replaced: the number of errors that the diagnostic replaces.
-        parse: parses a text.
+    `mark` is the diagnostic of the mark; `replaced` is the number of errors that it replaces.
 
     Returns:
         The errors, in text order; [] if the mark has no fix. Also [] if the fix is probably wrong:

@@ -87,9 +87,8 @@ class Resynchronization:
     def find(self, min_offset: int) -> int | None:
         """Repair the stack, and return the offset at which to continue; None to give up.
 
-        Args:
-            min_offset: the minimum offset at which to continue after the error. It is ignored if
-                parsing continues before the error, or if the diagnosis has an offset `skip_to`.
+        `min_offset` is the minimum offset at which to continue after the error. It is ignored if
+        parsing continues before the error, or if the diagnosis has an offset `skip_to`.
         """
         if self.context.token is None or not self.positions:
             return None

@@ -105,10 +105,8 @@ def _find_closing_quotes(text: str, opened: int, end: int) -> tuple[int, Span, s
 def _find_opening_quotes(text: str, start: int, end: int) -> Span | None:
     """Return the place of the wrong or missing opening quotes of a string; None if unknown.
 
-    Args:
-        text: the whole text.
-        start: the offset to search from: the end of the previous triple quotes, or 0.
-        end: the start of the closing quotes.
+    `start` is the end of the previous triple quotes, or 0; `end` is the start of the closing
+    quotes.
     """
     end = line_start(text, end)
     places = [
