@@ -1076,3 +1076,20 @@ def test_unsorted_nodes_have_the_findings_of_sorted_nodes(nodes: str) -> None:
     assert messages[0] == messages[1] == messages[2]
     assert len(messages[0]) == 1
     assert any(item.code == "node-order" for item in found[1])
+
+
+def test_wrong_declarations_in_branches_that_never_run_are_found() -> None:
+    """onnx rejects them; the output of the branch has no known type then."""
+    branch = "() => (bool[{}] {}) {{ {} = Identity (b) }}"
+    source = text(
+        "n = Size (x)\nzero = Constant <value_int = 0> ()\ne = Equal (n, zero)\n"
+        "b = Cast <to = 9> (x)\n"
+        f"c = If (e) <then_branch = t {branch.format('4, 3', 'p', 'p')}, "
+        f"else_branch = f {branch.format('4', 'q', 'q')}>\ny = Identity (c)",
+        outputs="bool[4] y",
+    )
+    for model in (source, onnxtext.to_binary(source)):
+        (found,) = errors(onnxtext.check(model))
+        assert found.message == "`p` is declared `bool[4, 3]`, but `Identity` computes `bool[4]`"
+    with pytest.raises(onnx.shape_inference.InferenceError):
+        onnx.checker.check_model(onnxtext.to_binary(source), full_check=True)

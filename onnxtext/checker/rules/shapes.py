@@ -81,11 +81,14 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     place = Place(subject.model) if main is None else Place(main.original, ("name",))
     if isinstance(objection, Failure):
         yield failure_of(objection, place, node=False)
-    elif not _is_mistaken(subject, objection, inference):
+        return
+    # An error in a branch that never runs makes the output of the branch unknown, which
+    # `_is_mistaken` takes for a mistake of onnx.
+    unreached = _unreached(inference.unreached, objection)
+    if unreached is not None or not _is_mistaken(subject, objection, inference):
         negative = _negative(subject, objection)
         yield from negative
         if not negative:
-            unreached = _unreached(inference.unreached, objection)
             yield unreached or _failure_of_whole_model(subject, objection, place)
 
 
