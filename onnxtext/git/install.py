@@ -98,12 +98,19 @@ def find_installed(scope: Scope) -> InstalledSettings:
 
 
 def default_mode(scope: Scope) -> Mode:
-    """Return the mode to install if the user names none; it excludes no installed mode.
+    """Return the mode to install if the user names none; it excludes no mode that is in use.
+
+    For a repository, this is `filter` also if it is installed for the user, or if committed
+    attributes select it: then textconv would not work.
 
     Raises:
         OnnxTextError: as for `find_installed`.
     """
-    return "filter" if "filter" in find_installed(scope).modes else "textconv"
+    scopes: tuple[Scope, ...] = ("local", "global") if scope == "local" else ("global",)
+    filtered = any("filter" in find_installed(each).modes for each in scopes)
+    if scope == "local" and git_attribute("filter", "model.onnx") == "onnxtext":
+        filtered = True
+    return "filter" if filtered else "textconv"
 
 
 def install(

@@ -36,11 +36,15 @@ _FALLBACK = (
 
 _MODULE = " -m onnxtext git "
 
+_TEXTS = tuple([f"*{suffix} diff=onnxtxt merge=onnxtext" for suffix in TEXT_SUFFIXES])
+"""Attributes of texts that change nothing that git stores or checks out."""
+
 ATTRIBUTES: dict[Mode, tuple[str, ...]] = {
     # -text and others: git must not convert a binary before or after our filter.
-    "textconv": ("*.onnx -text diff=onnxtext merge=onnxtext",),
+    "textconv": ("*.onnx -text diff=onnxtext merge=onnxtext", *_TEXTS),
     "filter": (
         "*.onnx -text -ident -working-tree-encoding filter=onnxtext diff=onnxtext merge=onnxtext",
+        *_TEXTS,
     ),
     # eol=lf: multi-line strings must be equal on every system. Blobs are binary even if their bytes
     # look like text.
@@ -87,9 +91,10 @@ def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict
         "merge.onnxtext.driver": f"{command} git merge-driver -- %O %A %B %L %P %S %X %Y",
         "merge.onnxtext.recursive": "binary",
         "difftool.onnxtext.cmd": f'{command} git difftool -- "$LOCAL" "$REMOTE"',
+        "diff.onnxtxt.xfuncname": _FUNCTION_NAME,
     }
     if mode == "source":
-        return {**common, "diff.onnxtxt.xfuncname": _FUNCTION_NAME}
+        return common
     binary = {
         **common,
         "diff.onnxtext.textconv": f"{command} git textconv --",

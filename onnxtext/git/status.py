@@ -75,7 +75,7 @@ class ModeStatus:
 _OWN_REQUIREMENTS: dict[Mode, tuple[str, ...]] = {
     "textconv": ("diff.onnxtext.binary",),
     "filter": ("filter.onnxtext.process", "filter.onnxtext.clean", "attributes"),
-    "source": ("diff.onnxtxt.xfuncname", "attributes"),
+    "source": ("attributes",),
 }
 """For each mode, the names (`Requirement.what`) of the requirements that no other mode has."""
 

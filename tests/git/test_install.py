@@ -13,7 +13,7 @@ import pytest
 
 from onnxtext.git.filter_comment import NOTE
 from onnxtext.git.install import install
-from tests.git.repository import Repository, binary, create, environment
+from tests.git.repository import TEXT, Repository, binary, create, environment
 
 pytestmark = pytest.mark.thorough
 
@@ -99,6 +99,37 @@ def test_install_without_a_mode_keeps_the_filter(repository: Repository) -> None
     assert repository.git("config", "onnxtext.mode").text == "filter\n"
     repository.onnxtext("git", "install", "--mode", "textconv")
     assert repository.git("config", "onnxtext.mode").text == "textconv\n"
+
+
+def test_install_without_a_mode_keeps_the_filter_of_the_user(repository: Repository) -> None:
+    """textconv would let git show the texts that the filter stores as binaries."""
+    repository.onnxtext("git", "install", "--global", "--mode", "filter")
+    repository.onnxtext("git", "install")
+    assert repository.git("config", "--local", "onnxtext.mode").text == "filter\n"
+
+
+def test_install_without_a_mode_completes_the_filter_of_a_clone(repository: Repository) -> None:
+    repository.write(".gitattributes", b"*.onnx filter=onnxtext\n")
+    repository.onnxtext("git", "install")
+    assert repository.git("config", "onnxtext.mode").text == "filter\n"
+    assert repository.onnxtext("git", "status", "--mode", "filter").status == 0
+
+
+@pytest.mark.parametrize("mode", ["textconv", "filter"])
+def test_texts_can_be_merged_after_any_installation(repository: Repository, mode: str) -> None:
+    repository.onnxtext("git", "install", "--mode", mode)
+    shown = repository.git("check-attr", "text", "eol", "merge", "diff", "--", "m.onnxtxt").text
+    values = [line.rpartition(": ")[2] for line in shown.splitlines()]
+    assert values == ["unspecified", "unspecified", "onnxtext", "onnxtxt"]
+    for branch, old, new in (("main", "", ""), ("one", "Relu", "Elu"), ("two", "Tanh", "Erf")):
+        if branch != "main":
+            repository.git("checkout", "-q", "-b", branch, "main")
+        repository.write("m.onnxtxt", TEXT.replace(old, new).encode() if old else TEXT.encode())
+        repository.git("add", ".")
+        repository.git("commit", "-q", "-m", branch)
+    repository.git("merge", "-q", "--no-edit", "one")
+    merged = TEXT.replace("Relu", "Elu").replace("Tanh", "Erf")
+    assert repository.read("m.onnxtxt") == merged.encode()
 
 
 def test_global_installation_applies_to_every_repository(
@@ -206,13 +237,15 @@ def test_only_values_of_others_are_called_so(repository: Repository) -> None:
 
 
 def test_the_status_names_the_files_with_the_attributes(filtered: Repository) -> None:
-    """`.git/info/attributes` has only a part of the line in `.gitattributes`."""
+    """`.git/info/attributes` has only a part of the line for binaries in `.gitattributes`."""
     filtered.git("config", "--unset", "onnxtext.attributes")
     lines = filtered.onnxtext("git", "status", "--local").text.splitlines()
     assert lines[0] == "textconv: replaced by filter"
     (state,) = [line for line in lines if "ok  attributes: " in line]
-    assert state.endswith("/my repository/.gitattributes")
-    assert "info" not in state
+    assert state.endswith("info/attributes and " + str(filtered.path / ".gitattributes"))
+    info(filtered).write_text("*.onnx diff=onnxtext merge=onnxtext\n")
+    lines = filtered.onnxtext("git", "status", "--local").text.splitlines()
+    assert f"  ok  attributes: in {filtered.path / '.gitattributes'}" in lines
 
 
 def test_attributes_that_cannot_be_read_are_an_error(repository: Repository) -> None:
@@ -401,7 +434,7 @@ def test_a_failure_of_git_leaves_nothing_half_done(repository: Repository, verb:
     repository.git("config", "--add", "onnxtext.mode", "source")
     before = settings(repository)
     words = ["install", "--mode", "filter"] if verb == "install" else ["uninstall"]
-    for change in (1, 2, 7):
+    for change in (1, 2, 6):
         make_failing(repository, change)
         result = repository.onnxtext("git", *words, check=False)
         assert result.status == 2

@@ -105,7 +105,8 @@ def _attributes_option(help: str) -> Callable[[F], F]:
     type=_MODE,
     help="textconv: binaries stay binaries, diffs show text. filter: git stores text, the working "
     "tree has binaries. source: texts are the source. textconv and filter cannot be combined. "
-    "Default: filter if it is installed, else textconv.",
+    "Default: filter if it is installed, or if the attributes of the repository select it, else "
+    "textconv.",
 )
 @_attributes_option(
     "The attributes file to write; .gitattributes applies to every clone. Default: "
