@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHORT = 200
-"""The length below which a text is read faster element by element than with numpy."""
+"""The length below which a text is read faster element by element than as JSON."""
 
 _INT64_MAX = (1 << 63) - 1
 _BOOL_BYTES, _INT_BYTES = b"truefals, \t\n\r", b"0123456789-, \t\n\r"
