@@ -7,6 +7,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest_asyncio
 import pytest_lsp
@@ -68,7 +69,8 @@ async def client(server: LanguageClient) -> AsyncIterator[LanguageClient]:
         server.text_document_did_close(t.DidCloseTextDocumentParams(t.TextDocumentIdentifier(uri)))
     # The next test may open the same file with the same version number. What the server publishes
     # about these documents comes before the answer.
-    answer = server.protocol.send_request_async("onnxtext/checked", {"uri": "file:///none"})
+    protocol: Any = server.protocol
+    answer = protocol.send_request_async("onnxtext/checked", {"uri": "file:///none"})
     await asyncio.wait_for(answer, 60)
     published = server.published  # type: ignore[attr-defined]
     while not published.empty():
