@@ -16,6 +16,7 @@ from itertools import islice
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import COMMENT, LINE_STRING, Source, Span, line_start
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.foreign_syntax.markdown_and_comments import FENCE
 from onnxtext.syntax.recovery.error_diagnostics import diagnosis_report
 
 _MIN_LINES = 3
@@ -43,7 +44,6 @@ _DIFF_STATEMENT = re.compile(
     r"|(?:b?float|double|u?int|complex|bool|string|seq|map|optional|sparse)[^\n]* [\"\w]))",
     re.MULTILINE,
 )
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
 _ESCAPE = re.compile(
     r"&(?:amp;)*(?:lt|gt|quot|amp|apos|nbsp|(?P<number>#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})));"
 )
@@ -208,7 +208,7 @@ def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[s
 def _prose(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize prose around models in Markdown fences."""
     text = source.text
-    fences = list(_outside_strings(text, _FENCE))
+    fences = list(_outside_strings(text, FENCE))
     if not fences or len(fences) % 2 or error_offsets[0] >= fences[0].end():
         return None
     ends = [0, *(fence.end() for fence in fences)]

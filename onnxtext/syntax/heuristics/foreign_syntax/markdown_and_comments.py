@@ -28,7 +28,8 @@ _TRAILING = re.compile(
     r"(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
     r"|(?:<!--|\(\*)[ \t]*(?P<inside>.*?)[ \t]*(?:-->|\*\))?)[ \t\r]*$"
 )
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
+"""Matches the line that begins or ends a block of code in Markdown."""
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
 _NUMBERS = frozenset(("INT", "FLOAT", "FLOAT_WORD", "NEGATIVE_WORD", "NUMBERS"))
@@ -142,11 +143,11 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose Markdown fences, such as three backticks, around the text."""
-    match = _FENCE.match(context.text, context.line_start)
+    match = FENCE.match(context.text, context.line_start)
     if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
         return
     edits = [Edit(Span(max(match.start(), context.region.start), match.end()), "")]
-    last = _FENCE.search(context.text, match.end())
+    last = FENCE.search(context.text, match.end())
     if last is not None:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: match.end()].rstrip()))
