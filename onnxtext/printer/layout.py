@@ -17,9 +17,9 @@ def bracket_list(
 ) -> str:
     """Return a list on one line if it fits, otherwise with one item per line.
 
-    An item with line breaks breaks the list, too. `indent` is the indentation of the statement,
-    `budget` the maximum width of a list on one line, and `comma` the text after the last item of a
-    list with one item per line.
+    If an item has line breaks, the list is not on one line. `indent` is the indentation of the
+    statement, `budget` the maximum width of a list on one line, and `comma` the text after the last
+    item of a list with one item per line.
     """
     opening, closing = brackets[0], brackets[1]
     if not any("\n" in item for item in items):

@@ -168,8 +168,9 @@ def assign_literal(head: str, write: Literal, indent: str, equals: str = " =") -
     The literal is on the next line if its first line does not fit after the `=`, but fits on the
     next line.
 
-    `head` may have several lines. `write` is called once for each position that is tried. `indent`
-    is the indentation of the statement. `equals` is "" for most tensors in attributes.
+    `head` is the text before the `=`, and may have several lines. `write` returns the literal, and
+    is called once for each position that is tried. `indent` is the indentation of the statement.
+    `equals` is the text between head and literal: "" for most tensors in attributes.
     """
     head += equals
     start = column(head, len(indent)) + 1

@@ -118,7 +118,7 @@ def map_spans(source: Source, offset: int, kind: str, max_tokens: int | None = N
     """Return the span map of a statement.
 
     `offset` is the attribute `at` of the statement in the AST, and `kind` is `node`, `value_info`,
-    `attribute`, `graph` or `function`.
+    `attribute`, `graph` or `function`. At most `max_tokens` tokens are parsed; None for no limit.
 
     Raises:
         ValueError: no statement of this kind begins at `offset`, or the statement has more than

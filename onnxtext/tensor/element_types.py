@@ -78,7 +78,7 @@ def raw_size(element: ElementType, count: int) -> int:
 
     Elements narrower than a byte form one bit stream, lowest bits first, padded with zeros to a
     whole byte. For example, four six-bit floats take three bytes. See the comments of
-    ``TensorProto.raw_data`` in ``onnx.proto``.
+    ``TensorProto.raw_data`` in ``onnx.proto``. The count must not be negative.
 
     Raises:
         ValueError: `element` is the string type, which has no raw form.

@@ -89,7 +89,8 @@ def is_typed_expressible(element: ElementType, data: bytes | memoryview, count: 
     The result is False if a complex number lacks its imaginary part, or if the entries of a type
     narrower than six bits are not exactly `count` packed elements.
 
-    `count` is the number of elements that the dims give; negative if the dims are invalid.
+    The type is not string. `count` is the number of elements that the dims give; negative if the
+    dims are invalid.
     """
     if element.kind == "complex":
         return memoryview(data).nbytes % (element.bits // 8) == 0
@@ -131,7 +132,8 @@ def format_typed(
 def format_field(field: str, data: bytes | memoryview) -> str:
     """Return the entries of a typed field as plain numbers for `parse_literals.parse_field`.
 
-    The entries are little-endian, in the width of the field, such as ``float_data``.
+    `field` is ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or ``uint64_data``.
+    The entries are little-endian, in the width of the field.
     """
     return _only_row(_number_rows(_array(data, _FIELD_TYPES[field])))
 

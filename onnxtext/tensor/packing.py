@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def pack(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
-    """Pack codes of 2, 4 or 6 bits, given one code per byte."""
+    """Pack codes of 2, 4 or 6 bits, given one code per byte; each must fit in `bits` bits."""
     group = 4 if bits == 6 else 8 // bits
     padded = np.zeros((-(-codes.size // group), group), np.uint8)
     padded.reshape(-1)[: codes.size] = codes

@@ -152,8 +152,9 @@ def parse_typed(element: ElementType, text: str) -> bytes:
 
 
 def parse_field(field: str, text: str) -> bytes:
-    """Convert a literal in braces to the entries of a typed field, such as ``float_data``.
+    """Convert a literal in braces to the entries of a typed field, given by its name.
 
+    `field` is ``float_data``, ``int32_data``, ``int64_data``, ``double_data`` or ``uint64_data``.
     The numbers must be in the range of the field's protobuf type.
 
     Returns:
@@ -172,7 +173,7 @@ def parse_field(field: str, text: str) -> bytes:
 
 
 def parse_ints(text: str) -> tuple[int, ...]:
-    """Read the value of an attribute of type ``ints``: ``[1, -2, 3]``.
+    """Read the value of an attribute of type ``ints``: decimal integers, as in ``[1, -2, 3]``.
 
     Raises:
         LiteralError: `text` is not a valid literal, or an integer does not fit in int64.

@@ -48,6 +48,7 @@ class SectionContext:
     """What to complete at an offset in a section.
 
     Attributes:
+        at: the offset of the section.
         kind: the kind of the item to complete: a block or key, a name, the value of a key, or the
             left or right side of a pair in a list.
         blocks: the section and the blocks around the offset, outermost first.

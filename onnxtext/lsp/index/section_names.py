@@ -30,6 +30,7 @@ class SectionName:
     """A name in a section that refers to a value, node or function.
 
     Attributes:
+        at: the offset of the section.
         path: the path from the main graph, or from the function `within`, to the nested graph with
             the value or node. It has (step to a node, step to its attribute) for each nested graph
             on the way.

@@ -85,7 +85,7 @@ class MergedList:
 
 @dataclass(frozen=True, slots=True)
 class MergedItemSpan:
-    """The position of a merged item in the written text."""
+    """The position of an item of the list `listed`, without trivia, in the written text."""
 
     start: int
     end: int
@@ -100,6 +100,7 @@ class MergedTreeWriter:
     Attributes:
         markers: format of conflict markers; None to resolve conflicts to ours.
         placed: spans of the written items; nested items come before the items that contain them.
+        conflicts: number of conflicts written.
     """
 
     markers: Markers | None = None

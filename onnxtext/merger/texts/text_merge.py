@@ -160,6 +160,7 @@ class _Merge:
         texts: the base, ours and theirs.
         versions: the canonical bytes of the models, with marks (see `DataMarks`) for tensor data.
         known: the data that the marks replace.
+        notes: receives warnings for the user.
     """
 
     texts: Sequence[str]

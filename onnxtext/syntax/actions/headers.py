@@ -52,7 +52,7 @@ class Header:
     values: dict[str, Any] = field(default_factory=dict)
 
     def allow(self, keys: set[str], construct: str) -> None:
-        """Check that the header of a construct such as "a model" has only keys in `keys`.
+        """Check that the header has only keys in `keys`; messages name the `construct`: "a model".
 
         Raises:
             SemanticError: a key is not in `keys`.

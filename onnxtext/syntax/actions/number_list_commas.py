@@ -26,6 +26,8 @@ _SURPLUS = re.compile(rf"(?<=[\[{{,])([{BLANKS}]*),")
 def changed_commas(text: str) -> list[Edit]:
     """Return the edits that add missing commas, remove extra commas, and replace `;` by `,`.
 
+    The text is a list of numbers, words and strings.
+
     Raises:
         LiteralError: a character outside of strings and comments is not ASCII.
     """

@@ -180,7 +180,8 @@ class SectionBinding:
     def _unknown_function(self, key: tuple[str, str, str], token: str, step: int) -> SemanticError:
         """Return the error for the path of a function that does not exist, with a suggestion.
 
-        The error marks `token`; the name has the index `step` in the path.
+        `key` is the domain, name and overload in the path. The error marks `token`; `step` is the
+        index of the name in the path.
         """
         domain, name, overload = key
         functions = self._functions or {}

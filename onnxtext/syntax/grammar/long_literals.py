@@ -37,7 +37,7 @@ _BEGIN = re.compile(
 
 
 def literal_end(text: str, offset: int) -> int:
-    """Find the end of a number literal of at least `_LEAST` characters.
+    """Find the end of a number literal of at least `_LEAST` characters; it begins at `offset`.
 
     Returns:
         The offset after the bracket that closes the first one. 0 if the regular expression must

@@ -56,7 +56,10 @@ class Matrix:
 
     @classmethod
     def of(cls, rows: Sequence[dict[str, int]], names: Sequence[str]) -> Matrix:
-        """Return the matrix with the columns `names`, given a dict by symbol for each row."""
+        """Return the matrix with the columns `names`.
+
+        Each row is a dict from symbol to number; the cells of missing symbols are empty.
+        """
         cells = array("h", [row.get(name, _EMPTY) for row in rows for name in names])
         if sys.byteorder == "big":
             cells.byteswap()

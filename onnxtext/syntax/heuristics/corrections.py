@@ -103,8 +103,8 @@ def find_correction(
 ) -> Correction | None:
     """Return the cheapest change near an unexpected token that lets the text after it parse.
 
-    The change must cost less than `limit`, and `far` tokens after the error must parse. The
-    attempts that this function uses are subtracted from `budget`, those left for the text.
+    The change must cost less than `limit`, and `far` tokens after the error must parse. `budget`
+    has the attempts left for the text; this function subtracts those that it uses.
 
     Returns:
         The change; None if no change was found that costs less than `limit`.
