@@ -37,9 +37,9 @@ ENTRY_WIDTHS = {
 
 @dataclass(frozen=True, slots=True)
 class PackedInts:
-    """A list of different ints in an attribute as varints, one after the other.
+    """The ints of a list in an attribute as varints, one after the other; not all are equal.
 
-    The native core decodes long lists so if they become blobs before anything else reads them.
+    The native core decodes a long list in this way if it becomes a blob before anything reads it.
     """
 
     data: bytes

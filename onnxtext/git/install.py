@@ -98,10 +98,10 @@ def find_installed(scope: Scope) -> InstalledSettings:
 
 
 def default_mode(scope: Scope) -> Mode:
-    """Return the mode to install if the user names none; it excludes no mode that is in use.
+    """Return the mode to install if the user names none: `filter` if it is in use, else `textconv`.
 
-    For a repository, this is `filter` also if it is installed for the user, or if committed
-    attributes select it: then textconv would not work.
+    In a repository, `filter` is also in use if it is installed for the user, or if the attributes
+    of the repository select it. Then textconv would not work.
 
     Raises:
         OnnxTextError: as for `find_installed`.

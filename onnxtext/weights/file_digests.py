@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the SHA-1 of files, for the key `checksum` of external data.
 
-The SHA-1 is that of the whole file, however little of it a tensor uses, and a sparse file of 1 TiB
-takes no space on the disk. So the number of bytes is limited.
+The SHA-1 covers the whole file, even if a tensor uses little of it, and a sparse file of 1 TiB
+takes no space on the disk. So the number of bytes to hash is limited.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FileDigests:
         self._left = MAX_HASHED
 
     def sha1(self, path: Path, size: int, blocks: Iterable[bytes | memoryview]) -> str | None:
-        """Return the SHA-1 of a file; None if `MAX_HASHED` bytes are not enough for it.
+        """Return the SHA-1 of a file; None if this would exceed `MAX_HASHED` for the model.
 
         Args:
             path: the file; links must be resolved.

@@ -38,8 +38,8 @@ def place_all_types(
 
     It is possible only if all entries have types, but no decorators, and are for outputs of nodes,
     in the order of the nodes; and only if no entry has the name of a value in `taken`. Otherwise,
-    nothing changes and the function returns False; in pure Python, it always does. If the entries
-    may have metadata (`with_metadata`), the caller must keep it.
+    and always in pure Python, the function changes nothing and returns False. If the entries may
+    have metadata (`with_metadata`), the caller must keep it.
     """
     if core() != "native":
         return False

@@ -153,7 +153,7 @@ class Scope:
         """Return the nodes with their indices, in the order in which inference visits them.
 
         This is the order of the graph. But if a node uses a value that a later node computes, and
-        nodes form no cycle, it is a topological order, so that the types of all inputs are known.
+        there is no cycle, it is a topological order, so that the types of all inputs are known.
         """
         if self.order is None:
             self.order = (sorted_order(self.nodes) or []) if self._uses_later_values() else []

@@ -41,9 +41,9 @@ def wrong_items(subject: CheckedModel) -> set[int]:
 
 
 def errors_of_types(subject: CheckedModel) -> list[Finding]:
-    """Return the errors that earlier rules found, but not those about the order of nodes.
+    """Return the errors that earlier rules found, except those about the order of nodes.
 
-    Inference visits nodes in a topological order.
+    Wrong orders do not matter here: inference visits nodes in a topological order.
     """
     return [finding for finding in errors_of(subject) if finding.code != "node-order"]
 
@@ -55,9 +55,9 @@ def declares_other_output(finding: Finding) -> bool:
 
 
 def accept_declarations(findings: list[Finding]) -> None:
-    """Turn errors about declared outputs into warnings: onnx has accepted the whole model.
+    """Turn errors about declared types of outputs into warnings, after onnx accepted the model.
 
-    It does not know the computed types, and runtimes accept other declarations of them.
+    Then onnx could not infer these types, and runtimes accept declarations that differ from them.
     """
     findings[:] = [
         item._replace(severity="warning") if declares_other_output(item) else item

@@ -213,7 +213,7 @@ def _range(tensor: TensorUse, entries: dict[str, str], location: _Location) -> I
 def _checksum(
     tensor: TensorUse, checksum: str, location: _Location, digests: FileDigests
 ) -> Iterator[Finding]:
-    """Check the SHA-1 of a file, unless the model's files are too large to read all of them."""
+    """Check the SHA-1 of a file; do nothing if it exceeds the limit of `FileDigests`."""
     assert location.path is not None
     path = Path(os.path.realpath(location.path))  # many links may lead to one large file
     with path.open("rb") as file:

@@ -67,9 +67,9 @@ async def _format(document: Document, span: Span | None) -> list[t.TextEdit] | N
 
 
 def formatting_edits(source: Source, span: Span | None, model: Model | None) -> list[Edit] | None:
-    """Return the edits that format a text; with a `span`, only its lines.
+    """Return the edits that format a text, or only those in the lines of `span` if it is not None.
 
-    Return None if the text has errors, or if the edits of these lines alone would change the syntax
+    Return None if the text has errors, or if the edits in these lines alone would change the syntax
     tree or the comments. `model` is the syntax tree of the text; None to parse it.
     """
     from onnxtext.diagnostics.model import apply_edits

@@ -75,8 +75,8 @@ def lift_model(data: bytes, finish: Finish | None = None, most_ints: int = sys.m
         data: the bytes.
         finish: a function that rearranges the model (see `Finish`); it is called before the
             encoding is compared with `data`.
-        most_ints: lists of more ints in attributes may be `RepeatedList`, or `PackedInts`, which
-            `finish` must replace.
+        most_ints: the native core decodes a list of more ints in an attribute as a `RepeatedList`,
+            or as `PackedInts`, which `finish` must replace.
 
     Raises:
         LiftError: the bytes are not a `ModelProto`.

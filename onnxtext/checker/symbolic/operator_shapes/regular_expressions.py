@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the pattern of `RegexFullMatch`, which must have the syntax of the library RE2.
 
-Python's syntax differs from it. Only errors that both syntaxes forbid are errors here.
+Python parses the pattern, but its syntax differs from RE2's. Only errors that RE2 has, too, are
+reported, and constructs of Python's syntax that RE2 lacks.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from onnxtext.checker.symbolic.operator_call import OperatorCall
 
 
 def check_pattern(call: OperatorCall) -> None:
-    """Require the `pattern` of `RegexFullMatch`, and that it is a regular expression.
+    """Require the `pattern` of `RegexFullMatch`, and that it is a valid regular expression.
 
-    onnx's schema does not mark it as required.
+    onnx's schema does not mark the attribute as required.
     """
     pattern = call.attribute("pattern")
     if pattern is None:
@@ -23,11 +24,9 @@ def check_pattern(call: OperatorCall) -> None:
     elif isinstance(pattern, bytes) and len(pattern) <= _LONGEST and rb"\Q" not in pattern:
         problem = _syntax_error(pattern.decode("utf-8", "replace"))
         if problem is not None:
-            call.reject(f"`pattern` is no valid regular expression: {problem}")
+            call.reject(f"`pattern` is not a valid regular expression: {problem}")
         elif _BEYOND_RE2.search(_OPAQUE.sub(b" ", pattern)):
-            problem = (
-                "onnxruntime accepts neither lookarounds nor references to groups in `pattern`"
-            )
+            problem = "onnxruntime accepts neither lookarounds nor backreferences in `pattern`"
             call.reject(problem, specified=False)
 
 
@@ -41,7 +40,7 @@ _COMMON = re.compile(
 _OPAQUE = re.compile(rb"\\[^1-9]|\[\^?\]?(?:\\.|[^\]\\])*\]")
 """Matches escaped characters and sets of characters, which contain no groups."""
 _BEYOND_RE2 = re.compile(rb"\(\?<?[=!]|\\[1-9]")
-"""Matches lookarounds and references to groups, which RE2 does not have."""
+"""Matches lookarounds and backreferences, which RE2 does not have."""
 
 
 def _syntax_error(pattern: str) -> str | None:
