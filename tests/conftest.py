@@ -32,7 +32,7 @@ settings.register_profile("quick", max_examples=40)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# A developer's settings of git, and variables of a hook that runs the tests, change what it does.
+# Git must not use a developer's settings, or the variables of a git hook that runs the tests.
 for _name in [name for name in os.environ if name.startswith("GIT_")]:
     del os.environ[_name]
 os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

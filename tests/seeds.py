@@ -14,7 +14,7 @@ from hypothesis import settings
 T = TypeVar("T")
 
 
-# The processes of a run inherit the day, which may end meanwhile.
+# All processes of a run use the day on which it began, even after midnight.
 os.environ.setdefault("ONNXTEXT_TEST_DAY", str(date.today().toordinal()))
 
 

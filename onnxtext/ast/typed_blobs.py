@@ -137,7 +137,7 @@ def list_of_blob(
 
 
 def compress_repetition(value: Any) -> RepeatedList | None:
-    """Return a non-empty list of equal items as a `RepeatedList`; None for other values."""
+    """Return a non-empty list of equal floats, ints or strings as a `RepeatedList`; else None."""
     match value:  # compare the first and the last item first: in most lists, they differ
         case Floats(data) if data and data[-4:] == data[:4] and data == data[:4] * len(value):
             return RepeatedList((Float32(int.from_bytes(data[:4], "little")),), len(value))

@@ -37,7 +37,7 @@ _FALLBACK = (
 _MODULE = " -m onnxtext git "
 
 _TEXTS = tuple([f"*{suffix} diff=onnxtxt merge=onnxtext" for suffix in TEXT_SUFFIXES])
-"""Attributes of texts that change nothing that git stores or checks out."""
+"""Attributes for diffs and merges of texts; git stores and checks out the same bytes."""
 
 ATTRIBUTES: dict[Mode, tuple[str, ...]] = {
     # -text and others: git must not convert a binary before or after our filter.

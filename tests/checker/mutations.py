@@ -42,7 +42,7 @@ def _first_input(model: ModelProto, new: str | None = None) -> bool:
 
 
 def _attribute(model: ModelProto, kind: int) -> AttributeProto | None:
-    """Return the first attribute of a type of a standard node."""
+    """Return the first attribute with the type `kind` in the nodes of standard operators."""
     nodes = [node for node in model.graph.node if node.domain in ("", "ai.onnx")]
     return next((item for node in nodes for item in node.attribute if item.type == kind), None)
 

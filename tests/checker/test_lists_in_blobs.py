@@ -211,7 +211,7 @@ def test_weights_do_not_use_up_the_limit_for_shapes(element: str, place: str) ->
 
 
 def test_each_blob_is_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Encoding has verified the blobs that rules read; a damaged blob is no tensor for them."""
+    """Encoding verifies the blobs; rules do not verify them again."""
     hashed: list[bytes] = []
 
     def count(data: bytes | memoryview) -> str:

@@ -316,7 +316,7 @@ def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         versions = []
         now = time.monotonic()
         with monkeypatch.context() as clock:
-            # On a slow machine, too, the pause after a key ends only after the last one.
+            # Even on a slow machine, no pause between keys is long enough to start parsing.
             clock.setattr(time, "monotonic", lambda: now)
             for index in range(10):
                 wire.send(method="textDocument/didChange", params=change(index + 2))

@@ -75,9 +75,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
-    """Drop findings of onnx's inference that are due to inputs that do not fit: `mismatches`.
+    """Drop findings that are consequences of `mismatches`: inputs that do not fit.
 
-    Infer the shapes again; the outputs of nodes with errors, which `mismatches` adds, are unknown.
+    First, drop the warnings about wrong declared outputs of the same nodes. Then, if `mismatches`
+    has errors, replace the findings of onnx's inference: infer the shapes again, with unknown
+    outputs of the nodes that have errors.
     """
     misfits = {id(item.places[0].item) for item in mismatches}
     subject.found[:] = [

@@ -378,7 +378,7 @@ def test_errors_that_depend_on_computed_shapes_are_found(node: str) -> None:
     (item,) = [i for i in onnxtext.check(source) if i.severity in ("error", "warning")]
     assert item.code == "shape-mismatch"
     assert UNSEEN[node] in item.message
-    # Runtimes accept other declared shapes that onnx does not find.
+    # Runtimes accept wrong declared shapes that onnx does not report.
     assert item.severity == ("warning" if "declared" in item.message else "error")
 
 

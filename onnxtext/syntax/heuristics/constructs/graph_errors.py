@@ -215,7 +215,7 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}` at the end of a node, or in a line indented like or above a node."""
+    """Diagnose an extra `}`: at the end of a node, on an indented line, or before one."""
     text, first = context.text, context.first
     if first is None or first == "<" or "function" not in context.rules:
         return
