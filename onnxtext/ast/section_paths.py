@@ -169,7 +169,8 @@ def _described_nodes(nodes: list[Node], prefix: tuple[PathStep, ...], tied: bool
 def _parts_in_attributes(node: Node, path: tuple[PathStep, ...], tied: bool) -> list[Named]:
     """Return the graphs in the attributes of a node, and their parts.
 
-    `path` is the path of the node; `tied` is whether a section can refer to the node by this path.
+    `path` is the path of the node; `tied` tells whether it is unique, so that a section can refer
+    to the node by it.
     """
     result: list[Named] = []
     seen: set[str] = set()

@@ -204,7 +204,7 @@ class IncrementalText:
     def _read_marks(self, text: str, *, kept: bool) -> bool:
         """Count `# fmt: off` and `# fmt: skip`; return whether `# fmt: off` applies at the end.
 
-        `text` is the source from a statement to the next. `kept` is whether `# fmt: off` applies
+        `text` is the source from a statement to the next. `kept` tells whether `# fmt: off` applies
         at its start.
         """
         offs = text.count(OFF)

@@ -148,7 +148,8 @@ class ListWriter:
     def lead_lines(self, comments: Sequence[Comment], indent: str, *, started: bool) -> list[str]:
         """Return comments before an item or closing bracket as lines, with their blank lines.
 
-        `started` is whether other lines of the list precede: only then, a blank line may be first.
+        `started` tells whether other lines of the list precede: only then, a blank line may be
+        first.
         """
         lines: list[str] = []
         for comment in comments:

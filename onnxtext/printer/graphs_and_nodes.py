@@ -164,7 +164,7 @@ class GraphPrinter:
         return parts
 
     def value_text(self, value: ValueInfo, indent: str) -> str:
-        """Return the text of a value info or initializer; `indent` is that of its line."""
+        """Return the text of a value info or initializer on a line indented by `indent`."""
         parts = self.value_parts(value, indent)
         return parts[0] if len(parts) == 1 else "".join(parts)
 
@@ -224,7 +224,7 @@ class GraphPrinter:
         return "\n".join(["{", *lines, indent + "}"])
 
     def node_text(self, node: Node, indent: str) -> str:
-        """Return the text of a node, laid out by `node_lines`; `indent` is that of its line."""
+        """Return the text of a node on a line indented by `indent`; `node_lines` lays it out."""
         names = self._names
         operator = self._words.get(node.op_type)
         if operator is None:

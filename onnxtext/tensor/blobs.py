@@ -66,7 +66,7 @@ class Blobs:
     ) -> None:
         """Initialize from the bytes of resources by their digests.
 
-        `verified` is whether the digests were just computed from these bytes.
+        `verified` tells whether the digests were just computed from these bytes.
         """
         self._resources = resources
         self._verified: dict[str, bytes | memoryview] = dict(resources) if verified else {}

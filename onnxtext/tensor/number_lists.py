@@ -102,8 +102,8 @@ def read_ints(
 ) -> NDArray[Any]:
     """Read integers, which must be from `low` to `high`.
 
-    `hexadecimal` is whether ``0x7f`` and ``-0x80`` are allowed. Errors mention the range `shown`;
-    None for `low` and `high`.
+    `hexadecimal` tells whether ``0x7f`` and ``-0x80`` are allowed. Errors mention the range
+    `shown`, or that from `low` to `high` if `shown` is None.
 
     Returns:
         An int64 array, or a uint64 array if `high` does not fit in int64. Negative integers in a
@@ -183,7 +183,7 @@ def one_bool(text: str) -> int:
 def read_complexes(elements: Elements, bits: int, *, pairs: bool) -> NDArray[Any]:
     """Read complex numbers; return the IEEE bits of their real and imaginary parts.
 
-    `bits` is the width of a part, 32 or 64. `pairs` is whether an element without ``j`` is a
+    `bits` is the width of a part, 32 or 64. `pairs` tells whether an element without ``j`` is a
     complex number with the imaginary part 0. Otherwise the element is one part, real or imaginary:
     the official form in braces.
 

@@ -223,7 +223,7 @@ class _Names:
         index, or if their first outputs have the same name.
 
         With `with_outer_names`, inputs that are defined outside the region must be equal, too.
-        `backwards` is whether to prefer matches near the end.
+        `backwards` tells whether to prefer matches near the end.
         """
         step = -1 if backwards else 1
         old, new = [
