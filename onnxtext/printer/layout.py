@@ -102,7 +102,8 @@ def line_starts(items: Sequence[str], width: int) -> list[int]:
 def fill_list_text(row: str, brackets: str, indent: str, budget: int, comma: str = ",") -> str:
     """Return the same list as `fill_list`; the items are passed as one text.
 
-    `row` has the items, joined by a comma and a blank; no item contains a comma or a line break.
+    `row` has the items, joined by a comma and a blank; no item contains a comma or a line break, or
+    is `...`.
     """
     if not row or len(row) + 2 <= budget:
         return f"{brackets[0]}{row}{brackets[1]}"
