@@ -15,8 +15,8 @@ from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP, WIDTH, fill_list, fill_list_text, wrap_items, wrap_text
 from tests.laws.test_models import check_layout
 
-NUMBERS = st.text("0123456789.-e", min_size=1, max_size=25).filter(lambda text: text != "...")
-ITEMS = st.lists(NUMBERS, min_size=1, max_size=60)
+NUMBER_TEXTS = st.text("0123456789.-e", min_size=1, max_size=25).filter(lambda text: text != "...")
+ITEMS = st.lists(NUMBER_TEXTS, min_size=1, max_size=60)
 
 
 @given(ITEMS, st.integers(1, 60))
