@@ -148,7 +148,7 @@ def test_each_core_encodes_with_its_own_class(monkeypatch: pytest.MonkeyPatch) -
         start(self, *args, **options)
 
     monkeypatch.setattr(Lowering, "__init__", record)
-    assert_same_bytes(parse_model(Source("g () => () {}")))
+    assert_same_bytes(parse_model(Source('@unset(name) "" () => () {}')))
     assert made == [CoreLowering, CoreLowering, Lowering, Lowering]
 
 

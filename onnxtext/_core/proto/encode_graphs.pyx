@@ -35,15 +35,17 @@ cdef class Encoder(ValueEncoder):
     cdef bint is_model  # whether to apply the decorators of the main graph
 
     def model(self, model):
-        """Encode a `ModelProto`; return its bytes in pieces, or None for rare forms."""
+        """Encode a `ModelProto`; return its bytes in pieces."""
         cdef Py_ssize_t size = 0
+        cdef list pieces
         graph = part_of(model, MODEL, OF_MODEL.graph)
-        if get(model, OF_MODEL.decorators) or get(model, OF_MODEL.training):
-            return None
-        if get(model, OF_MODEL.configurations) or self.lowering.defaults.others:
-            return None
-        if graph_part(graph, OF_GRAPH.decorators, "decorators") and self._decorations(graph) is None:
-            return None
+        rare = get(model, OF_MODEL.decorators) or get(model, OF_MODEL.training)
+        rare = rare or get(model, OF_MODEL.configurations) or self.others
+        decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
+        if rare or decorators and self._decorations(graph) is None:
+            pieces = self.python().model(model)
+            self._note_depth()
+            return pieces
         self.is_model = True
         # In the order of `messages.Lowering.model`, so that the same error is raised first.
         for item in get(model, OF_MODEL.opset_imports):
@@ -52,7 +54,7 @@ cdef class Encoder(ValueEncoder):
         self._functions(get(model, OF_MODEL.functions))
         tail = self.out.take(0)
         self.depth = 0
-        cdef list pieces = self.graph(graph)
+        pieces = self.graph(graph)
         self.optional_integer(MODEL_IR_VERSION, get(model, OF_MODEL.ir_version))
         self.optional_text(MODEL_PRODUCER_NAME, get(model, OF_MODEL.producer_name))
         self.optional_text(MODEL_PRODUCER_VERSION, get(model, OF_MODEL.producer_version))
@@ -84,9 +86,12 @@ cdef class Encoder(ValueEncoder):
         return self.out.take(0)
 
     cdef int _note_depth(self) except -1:
-        """Record the maximum nesting depth of graphs in the lowering."""
-        if self.deepest > self.lowering.deepest:
-            self.lowering.deepest = self.deepest
+        """Exchange the nesting depths with the lowering."""
+        low = self.lowering
+        if low is not None:
+            low.depth, self.omitted = self.level, low.omitted
+            low.deepest = self.deepest = max(self.deepest, low.deepest)
+            low.deepest_type = self.deepest_type = max(self.deepest_type, low.deepest_type)
         return 0
 
     # ---- Graphs and functions ---------------------------------------------------------------
@@ -107,14 +112,13 @@ cdef class Encoder(ValueEncoder):
             raise RecursionError("graphs are nested too deeply")
         self.depth += 1
         self.level += 1
-        self.lowering.depth = self.level
         self.deepest = max(self.deepest, self.level)
         for node in graph_part(graph, OF_GRAPH.nodes, "nodes"):
             self._node(GRAPH_NODE, node)
             self.flush_if_large()
         out.text(GRAPH_NAME, graph_part(graph, OF_GRAPH.name, "name"))
         if is_ordered:
-            data = [(is_input, [value]) for value, is_input in self.lowering.initializers(graph)]
+            data = [(is_input, [value]) for value, is_input in self.python().initializers(graph)]
         else:
             data = []
             if inputs:
@@ -133,7 +137,7 @@ cdef class Encoder(ValueEncoder):
         if is_ordered and self._ordered(graph, [items[0] for _, items in data]):
             pass
         elif self.values_in_python or is_ordered:
-            for value in self.lowering.listed_infos(graph):
+            for value in self.python().listed_infos(graph):
                 self._value(GRAPH_VALUE_INFO, value)
         else:
             for value in values:
@@ -156,24 +160,21 @@ cdef class Encoder(ValueEncoder):
                         out.close(inside)
                         continue
                     out.size = before
-                    encoded = self.lowering.initializer(value, is_input=is_input)
+                    encoded = self.python().initializer(value, is_input=is_input)
                     out.field(GRAPH_SPARSE_INITIALIZER, b"".join(encoded))
         self.entries(GRAPH_METADATA_PROPS, graph_part(graph, OF_GRAPH.metadata, "metadata"))
         if added is not None and added.entries is not None:
             self.arguments(GRAPH_METADATA_PROPS, added.entries)
         self.depth -= 1
         self.level -= 1
-        self.lowering.depth = self.level
-        if self.depth and added is None and (decorators or self.lowering.defaults.others):
-            out.add_bytes(self.lowering.finish_graph(out.take(start), graph))
+        if self.depth and added is None and (decorators or self.others):
+            out.add_bytes(self.python().finish_graph(out.take(start), graph))
         return 0
 
     cdef Decorations _decorations(self, graph):
         """Return the fields that decorators add to a graph; None if Python must apply them."""
         cdef Decorations added
-        if self.lowering.defaults.others:
-            return None
-        added = decorations_of(own_decorators(graph))
+        added = None if self.others else decorations_of(own_decorators(graph))
         if added is None or added.denotation is not None or added.is_located:
             return None
         return added
@@ -197,7 +198,7 @@ cdef class Encoder(ValueEncoder):
                 self._value(GRAPH_VALUE_INFO, entry)
             self.flush_if_large()
         if metadata:
-            self.lowering.check_used(metadata, graph)
+            self.python().check_used(metadata, graph)
         return True
 
     cdef int _functions(self, functions) except -1:
@@ -242,15 +243,15 @@ cdef class Encoder(ValueEncoder):
             self._value(FUNCTION_VALUE_INFO, value)
         if self.values_in_python:
             metadata = dict(get(function, OF_FUNCTION.value_metadata))
-            for encoded in self.lowering.typed_outputs(function, metadata):
+            for encoded in self.python().typed_outputs(function, metadata):
                 out.field(FUNCTION_VALUE_INFO, encoded)
         else:
             self._typed_outputs(FUNCTION_VALUE_INFO, function)
         self.optional_text(FUNCTION_OVERLOAD, get(function, OF_FUNCTION.overload))
         self.entries(FUNCTION_METADATA_PROPS, get(function, OF_FUNCTION.metadata))
-        if decorators or self.lowering.defaults.others:
+        if decorators or self.others:
             encoded = out.take(start)
-            out.add_bytes(self.lowering.finish("FunctionProto", encoded, decorators, offset))
+            out.add_bytes(self.python().finish("FunctionProto", encoded, decorators, offset))
         return 0
 
     cdef int optional_integer(self, int key, value) except -1:
@@ -265,7 +266,7 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t start
         cdef int64_t version
         if self.opsets_in_python or type(item) is not OPSET:
-            return self.out.field(key, self.lowering.opset(item))
+            return self.out.field(key, self.python().opset(item))
         version = get(item, OF_OPSET.version)
         start = self.out.open(key)
         self.optional_text(OPERATOR_SET_ID_DOMAIN, get(item, OF_OPSET.domain))
@@ -279,7 +280,7 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t start
         self.check_signals()
         if self.nodes_in_python or type(node) is not NODE:
-            return self.in_python(key, self.lowering.node(node))
+            return self.in_python(key, self.python().node(node))
         decorators = get(node, OF_NODE.decorators)
         doc, is_unset, domain = None, False, get(node, OF_NODE.domain)
         if len(decorators) == 1 and decorators[0].name == "doc":
@@ -287,7 +288,7 @@ cdef class Encoder(ValueEncoder):
         elif len(decorators) == 1 and domain is None:
             is_unset = decorators[0] == UNSET_DOMAIN
         if decorators and doc is None and not is_unset:
-            return self.in_python(key, self.lowering.node(node))
+            return self.in_python(key, self.python().node(node))
         start = out.open(key)
         for text in get(node, OF_NODE.inputs):
             out.text(NODE_INPUT, text)
@@ -337,21 +338,21 @@ cdef class Encoder(ValueEncoder):
                 if key == GRAPH_VALUE_INFO:
                     self.flush_if_large()
         if metadata:
-            self.lowering.check_used(metadata, owner)
+            self.python().check_used(metadata, owner)
         return 0
 
     cdef int _value(self, int key, value) except -1:
         cdef Decorations added = None
         self.check_signals()
         if self.values_in_python or type(value) is not VALUE_INFO:
-            return self.out.field(key, self.lowering.value_info(value))
+            return self.out.field(key, self.python().value_info(value))
         decorators = get(value, OF_VALUE.decorators)
         if decorators:
             added = decorations_of(decorators)
             if added is None or added.is_located or (
                 added.denotation is not None and not can_add_denotation(get(value, OF_VALUE.type))
             ):
-                return self.out.field(key, self.lowering.value_info(value))
+                return self.out.field(key, self.python().value_info(value))
         return self._typed(
             key,
             get(value, OF_VALUE.name),
@@ -369,7 +370,7 @@ cdef class Encoder(ValueEncoder):
         if added is not None and added.denotation is not None:
             type_start = out.open(VALUE_INFO_TYPE)
             if not self.type(type, 0):
-                out.add_bytes(self.lowering.plain_type(type, offset))
+                out.add_bytes(self.python().plain_type(type, offset))
             out.field(TYPE_DENOTATION, added.denotation)
             out.close(type_start)
         elif type is not None:
@@ -377,7 +378,7 @@ cdef class Encoder(ValueEncoder):
             if encoded is None:
                 encoded = self.type_field(type)
                 if encoded is None:
-                    encoded = self.lowering.typed(type, offset)
+                    encoded = self.python().typed(type, offset)
                 self.types[identity(type)] = encoded
                 self.alive.append(type)
             out.add_bytes(<bytes?>encoded)

@@ -21,11 +21,20 @@ cdef class TypeEncoder:
     """Encodes types.
 
     Attributes:
-        lowering: encodes rare forms in Python.
+        lowering: encodes rare forms in Python; None until `python` creates it.
+        options: the arguments of `lowering`.
+        many_repetitions: see `RepetitionLowering`.
+        level: the nesting depth of graphs.
+        deepest_type: the maximum nesting depth of types.
         types_in_python: whether presence defaults add fields to types.
         out: the bytes since the last piece.
     """
     cdef object lowering
+    cdef tuple options
+    cdef int level
+    cdef readonly int deepest_type
+    cdef public object many_repetitions
+    cdef object python(self)
     cdef bint types_in_python
     cdef Buffer out
     cdef bytes type_field(self, type_)

@@ -9,6 +9,7 @@ from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
 
 from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
+from onnxtext.proto.encode.lower import lowering_class
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -70,6 +71,14 @@ cdef bint can_add_denotation(type_) except -1:
 
 
 cdef class TypeEncoder:
+    cdef object python(self):
+        """Return the `CoreLowering` for rare forms; create it if no caller has set it."""
+        if self.lowering is None:
+            self.lowering = lowering_class("native")(*self.options)
+            self.lowering.many_repetitions = self.many_repetitions
+        self.lowering.depth = self.level
+        return self.lowering
+
     cdef bytes type_field(self, type_):
         """Encode a type as the `type` field of a value info; None for rare types."""
         cdef Py_ssize_t start = self.out.size, type_start = self.out.open(VALUE_INFO_TYPE)
@@ -120,8 +129,7 @@ cdef class TypeEncoder:
         if not self.type(type_, depth):
             return False
         self.out.close(start)
-        if self.lowering.deepest_type < depth:
-            self.lowering.deepest_type = depth
+        self.deepest_type = max(self.deepest_type, depth)
         return True
 
     cdef bint _tensor_type(self, element, shape) except -1:

@@ -13,18 +13,20 @@ cdef class ValueEncoder(TypeEncoder):
         alive: the objects that are cached by id.
         omitted: `lowering.omitted` after the last attribute or node that Python encoded.
         depth: the nesting depth of graphs and functions.
-        level: the nesting depth of graphs.
         deepest: the maximum `level`.
     """
-    cdef object node_name, tensor_name, omitted
+    cdef object node_name, tensor_name
+    cdef readonly object omitted
     cdef bytes doc, domain, overload
     # Whether presence defaults add fields to these messages, which Python then encodes.
+    cdef dict others
     cdef bint nodes_in_python, values_in_python, attributes_in_python, tensors_in_python
     cdef bint sparse_in_python
     cdef bint opsets_in_python
     cdef list pieces, alive
     cdef dict attributes, types, forms
-    cdef int depth, level, deepest, countdown
+    cdef int depth, countdown
+    cdef readonly int deepest
     cdef int graph_fields(self, graph) except -1
     cdef int entries(self, int key, entries) except -1
     cdef int arguments(self, int key, tuple arguments) except -1

@@ -49,15 +49,16 @@ cdef type A_REFERENCE = Reference, A_FLOATS = Floats, A_SPARSE = SparseTensor
 
 
 cdef class ValueEncoder(TypeEncoder):
-    def __cinit__(self, lowering):
-        defaults = lowering.defaults
-        self.lowering = lowering
-        self.level = lowering.depth
+    def __cinit__(self, *options, lowering=None):
+        defaults = options[0]
+        self.options, self.lowering = options, lowering
+        if lowering is not None:
+            self.level = lowering.depth
         self.node_name, self.tensor_name = defaults.node_name, defaults.tensor_name
         self.doc, self.domain, self.overload = (
             defaults.node_doc, defaults.node_domain, defaults.node_overload
         )
-        others = defaults.others
+        self.others = others = defaults.others
         if others:
             self.nodes_in_python = "NodeProto" in others
             self.values_in_python = "ValueInfoProto" in others
@@ -139,7 +140,7 @@ cdef class ValueEncoder(TypeEncoder):
             if self.value(attribute):
                 return out.close(start)
             out.size = before
-        return self.in_python(key, self.lowering.placed_attribute(attribute, offset))
+        return self.in_python(key, self.python().placed_attribute(attribute, offset))
 
     cdef int in_python(self, int key, encoded) except -1:
         """Add a field that Python encoded."""
@@ -228,7 +229,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bint blob_value(self, int kind, bint is_typed, blob) except -1:
         """Add the value of an attribute from a blob; return False if Python must encode it."""
         try:
-            data = self.lowering.blob(blob, -1)
+            data = self.python().blob(blob, -1)
         except LowerError:
             return False  # Python raises it again, with the offset of the node
         if kind == FLOATS and len(data) % 4 == 0:
@@ -287,14 +288,14 @@ cdef class ValueEncoder(TypeEncoder):
                     out.close(start)
                     continue
                 out.size = before
-            self.add_initializer(self.lowering.initializer_with(value, data, is_input))
+            self.add_initializer(self.python().initializer_with(value, data, is_input))
         return 0
 
     cdef object resolved(self, value, data):
         """Return the data of an initializer; read it if it is in a typed blob or a data file."""
         kind = type(data)
         if kind is A_TYPED_BLOB or kind is A_DATA_FILE:
-            return self.lowering.tensor_data(
+            return self.python().tensor_data(
                 get(value, OF_VALUE.type), data, get(value, OF_VALUE.at), get(value, OF_VALUE.name)
             )
         return data
@@ -336,7 +337,7 @@ cdef class ValueEncoder(TypeEncoder):
             self.alive.append(type_)
         if kind is A_BLOB and 0 <= form.size <= SMALL:
             try:
-                held = self.lowering.blob(data, -1)
+                held = self.python().blob(data, -1)
             except LowerError:
                 return False  # Python raises it again, with the name of the tensor
             raw = len(held) == form.size

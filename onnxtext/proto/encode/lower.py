@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.records import Record
@@ -21,7 +21,7 @@ from onnxtext.proto.encode.messages import Lowering
 from onnxtext.proto.encode.types_and_tensors import entry, lower_type
 from onnxtext.proto.presence_defaults import PresenceDefaults, presence_defaults
 from onnxtext.proto.unknown_fields import RecordError
-from onnxtext.select_core import Core, core
+from onnxtext.select_core import Core, core, core_module
 from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece, delimited
 
@@ -100,7 +100,7 @@ def lower_guarded(
         raise LowerError.of_record(error, 0) from None
     options = (defaults, model.resources, blob_source, verified, guard)
     many_repetitions: Literal["write", "omit"] = "omit" if omit_repetitions else "write"
-    lowering = lowering_class(core())(*options)
+    lowering = _encoder_class(core())(*options)
     lowering.many_repetitions = many_repetitions
     try:
         pieces = lowering.model(model)
@@ -113,6 +113,12 @@ def lower_guarded(
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
     return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type, lowering.omitted
+
+
+@cache
+def _encoder_class(chosen: Core) -> Any:
+    """Return the class of a core that encodes one model; its arguments are those of `Lowering`."""
+    return Lowering if chosen == "python" else core_module("proto.encode_graphs").Encoder
 
 
 @cache

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxtext._core.proto.encode_graphs import Encoder
-from onnxtext.ast.model import Function, Graph, Model, ValueInfo
+from onnxtext.ast.model import Function, Graph, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, TensorData
 from onnxtext.ast.types import Type
 from onnxtext.proto.encode.lower_error import LowerError
@@ -17,23 +17,18 @@ from onnxtext.wire.writer import Piece
 class CoreLowering(Lowering):
     """Encodes messages with the native core, which leaves rare constructs to this class."""
 
-    def model(self, model: Model) -> list[Piece]:
-        """Return a `ModelProto` in pieces."""
-        plain = Encoder(self).model(model)
-        return super().model(model) if plain is None else plain
-
     def graph(self, graph: Graph) -> list[Piece]:
         """Return a `GraphProto` in pieces."""
-        pieces = Encoder(self).graph(graph)
+        pieces = Encoder(self.defaults, lowering=self).graph(graph)
         return self.finish_pieces("GraphProto", pieces, own_decorators(graph), graph.at)
 
     def function_fields(self, functions: list[Function]) -> list[Piece]:
         """Return the encoded `functions` fields of a `ModelProto`."""
-        return [Encoder(self).functions(functions)]
+        return [Encoder(self.defaults, lowering=self).functions(functions)]
 
     def function(self, function: Function) -> bytes:
         """Return a `FunctionProto`."""
-        return Encoder(self).function(function)
+        return Encoder(self.defaults, lowering=self).function(function)
 
     # ---- Called by the core -----------------------------------------------------------------
 
