@@ -347,8 +347,9 @@ def _attribute_edits(
     """
     lines_of = {target: lines}
     default = default_file(scope)
-    if scope == "local" and (target != default or _has_lines(top_level(), lines)):
-        lines_of[default] = diff_and_merge_lines(lines)
+    if scope == "local":
+        committed = lines if target != default else _committed_lines()
+        lines_of[default] = diff_and_merge_lines(lines, committed)
     if before.modes:
         lines_of.setdefault(before.file, [])
     edits: dict[Path, bytes | None] = {}
@@ -363,11 +364,10 @@ def _attribute_edits(
     return edits
 
 
-def _has_lines(top: Path | None, lines: list[str]) -> bool:
-    """Whether the `.gitattributes` of a working tree has all these lines in onnxtext's block."""
-    if top is None or not lines:
-        return False
-    return set(lines) <= set(block_lines(top / ".gitattributes"))
+def _committed_lines() -> list[str]:
+    """Return the lines in onnxtext's block in the `.gitattributes` of the working tree."""
+    top = top_level()
+    return [] if top is None else block_lines(top / ".gitattributes")
 
 
 def _write_attributes(edits: dict[Path, bytes | None]) -> list[str]:

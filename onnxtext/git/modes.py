@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, get_args
 
 from onnxtext.git.repository import git_error
@@ -115,15 +115,16 @@ def mode_settings(mode: Mode, command: str, *, structural: bool = False) -> dict
     }
 
 
-def diff_and_merge_lines(lines: Sequence[str]) -> list[str]:
-    """Return lines of attributes, but only with the attributes `diff` and `merge`."""
+def diff_and_merge_lines(lines: Sequence[str], reduced: Collection[str]) -> list[str]:
+    """Return lines of attributes, but only the attributes `diff` and `merge` of `reduced` lines."""
     result = []
     for line in lines:
         pattern, *words = line.split()
-        kept = [word for word in words if word.startswith(("diff=", "merge="))]
-        if kept:
-            result.append(" ".join([pattern, *kept]))
-    return result
+        if line in reduced:
+            words = [word for word in words if word.startswith(("diff=", "merge="))]
+        if words:
+            result.append(" ".join([pattern, *words]))
+    return list(dict.fromkeys(result))
 
 
 def is_command(name: str) -> bool:

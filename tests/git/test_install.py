@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from onnxtext.git.filter_comment import NOTE
+from onnxtext.git.gitattributes import AttributesFile
 from onnxtext.git.install import install
+from onnxtext.git.modes import ATTRIBUTES
 from tests.git.repository import TEXT, Repository, binary, create, environment
 
 pytestmark = pytest.mark.thorough
@@ -246,6 +248,26 @@ def test_the_status_names_the_files_with_the_attributes(filtered: Repository) ->
     info(filtered).write_text("*.onnx diff=onnxtext merge=onnxtext\n")
     lines = filtered.onnxtext("git", "status", "--local").text.splitlines()
     assert f"  ok  attributes: in {filtered.path / '.gitattributes'}" in lines
+
+
+def test_committed_lines_of_an_older_version_keep_the_filter_out_of_the_clone(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The filter must not convert the models of commits that have no `.gitattributes`."""
+    old = ATTRIBUTES["filter"][:1]  # older versions wrote no lines for texts
+    content = AttributesFile(None).with_lines(list(old))
+    assert content is not None
+    (repository.path / ".gitattributes").write_bytes(content)
+    monkeypatch.chdir(repository.path)
+    install("local", "filter")
+    install("local", "source")
+    lines = AttributesFile(info(repository).read_bytes()).lines()
+    assert lines == [
+        "*.onnx diff=onnxtext merge=onnxtext",
+        *ATTRIBUTES["filter"][1:],
+        *ATTRIBUTES["source"],
+    ]
+    assert (repository.path / ".gitattributes").read_bytes() == content
 
 
 def test_attributes_that_cannot_be_read_are_an_error(repository: Repository) -> None:
