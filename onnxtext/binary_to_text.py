@@ -140,6 +140,7 @@ def lift_placed(
         BlobError: external data cannot be read.
     """
     is_moving = weights != "inline" and embed_from is None
+    inline_limit = max(-1, min(inline_limit, sys.maxsize))  # the native core needs a C integer
 
     def finish(model: Model, graphs: list[Graph | Function] | None, largest: int) -> None:
         """Place metadata and move large data to the resources; see `proto.decode.lift.Finish`."""
@@ -153,8 +154,7 @@ def lift_placed(
         if is_moving and not 0 <= largest <= inline_limit:
             _move(model, graphs, inline_limit, digests)
 
-    most_ints = min(inline_limit, sys.maxsize) if is_moving else sys.maxsize
-    model = lift_binary(data, name, finish, most_ints)
+    model = lift_binary(data, name, finish, inline_limit if is_moving else sys.maxsize)
     if embed_from is not None:
         from onnxtext.weights.external_data import embed_external
 

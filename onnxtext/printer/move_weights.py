@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from onnxtext import ast
@@ -113,7 +112,7 @@ def move_weights(
     Returns:
         A dict that maps the printed digest of each resource to its full SHA-256 digest.
     """
-    mover = WeightMover(min(inline_limit, sys.maxsize))  # the native core needs a C integer
+    mover = WeightMover(inline_limit)
     mover.run(model, graphs)
     model.resources = mover.resources
     return mover.digests

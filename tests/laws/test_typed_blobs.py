@@ -74,6 +74,13 @@ def test_empty_lists_round_trip_with_a_negative_limit() -> None:
     assert onnxtext.to_binary(onnxtext.from_binary(data, inline_limit=-1)) == data
 
 
+def test_limits_that_no_c_integer_holds_are_as_good_as_others() -> None:
+    data = onnxtext.to_binary("g () => () { y = A <a = [1, 2], b = [3.0, 4.0]> () }")
+    for huge, plain in ((-1 << 64, -1), (1 << 64, 32)):
+        expected = onnxtext.from_binary(data, inline_limit=plain)
+        assert onnxtext.from_binary(data, inline_limit=huge) == expected
+
+
 @given(st.sampled_from([*LISTS]), st.data(), st.integers(33, 200), st.sampled_from([0, 32, 1000]))
 def test_repeated_lists_round_trip(kind: str, data: st.DataObject, count: int, limit: int) -> None:
     model = onnx.ModelProto(ir_version=10)
