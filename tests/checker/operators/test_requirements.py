@@ -271,25 +271,3 @@ def test_shapes_that_runtimes_compute_have_no_findings(nodes: str) -> None:
         "int64[1] large = {2147483646},\n",
     )
     assert {item.code for item in onnxtext.check(source)} <= {"dim-forced", "value-unused"}
-
-
-REGULAR_EXPRESSIONS = {
-    "[[:alpha:]]+": None, "^*": None, r"\\pN\\z": None, r"\\Q(\\E": None, "a(?i)b": None,
-    "[]a]": None, r"[(?=]\\(?=": None, "(?P<n>a)|(?<m>b)": None, r"\\\\1": None,
-    "a(": "error", "a)": "error", "[a": "error", "a{2,1}": "error", "[z-a]": "error",
-    "(?=a)b": "warning", "(?<!a)b": "warning", r"(a)\\1": "warning",
-}  # fmt: skip
-"""By patterns of `RegexFullMatch`, the severity of the finding."""
-
-
-@pytest.mark.parametrize("pattern", REGULAR_EXPRESSIONS)
-def test_regular_expressions_that_onnxruntime_rejects_are_found(pattern: str) -> None:
-    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
-    source = text(
-        f'y = RegexFullMatch <pattern = "{pattern}"> (x)', inputs="string[4] x", outputs="bool[4] y"
-    )
-    found = [item.severity for item in onnxtext.check(source)]
-    severity = REGULAR_EXPRESSIONS[pattern]
-    assert found == ([severity] if severity else [])
-    verdict = judged(onnx.load_from_string(onnxtext.to_binary(source)), ((1,),))
-    assert (verdict.state == "fine") == (severity is None), verdict

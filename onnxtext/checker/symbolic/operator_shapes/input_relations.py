@@ -17,7 +17,6 @@ from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import (
 )
 from onnxtext.checker.symbolic.operator_shapes.images_and_signals import IMAGES_AND_SIGNALS
 from onnxtext.checker.symbolic.operator_shapes.quantized import require_one
-from onnxtext.checker.symbolic.operator_shapes.regular_expressions import check_pattern
 from onnxtext.checker.symbolic.sizes.polynomials import Extents
 from onnxtext.plurals import count_noun
 from onnxtext.tensor.element_count import count_elements
@@ -142,6 +141,12 @@ def _padding_value(call: OperatorCall) -> None:
     """Warn if the value of `Pad` has several elements; onnxruntime accepts any rank."""
     if has_several(call.shape(2)):
         call.reject("{2} must have one element", specified=False)
+
+
+def _regex(call: OperatorCall) -> None:
+    """Require the `pattern` of `RegexFullMatch`, which onnx's schema does not mark as required."""
+    if call.attribute("pattern") is None:
+        call.reject("the attribute `pattern` is missing")
 
 
 def _rotary_embedding(call: OperatorCall) -> None:
@@ -375,7 +380,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     "MeanVarianceNormalization": _mean_variance,
     "NonMaxSuppression": _non_max_suppression,
     "Pad": _padding_value,
-    "RegexFullMatch": check_pattern,
+    "RegexFullMatch": _regex,
     "RotaryEmbedding": _rotary_embedding,
     "Scan": _scan,
     "Slice": _slice,
