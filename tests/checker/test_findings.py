@@ -1043,6 +1043,11 @@ def test_unknown_attributes_of_a_node_are_one_finding() -> None:
     assert [(item.name, item.suggestion) for item in subjects if item] == [
         ("axs", "axis"), ("some", None),
     ]  # fmt: skip
+    private = text("y = Relu <__a = 0, b = 1, __c = 2> (x)")
+    first, second = onnxtext.check(private)
+    assert (first.severity, len(first.labels)) == ("info", 2)
+    assert (second.severity, len(second.labels)) == ("error", 1)
+    assert second.message == "`Relu` has no attribute `b`"
 
 
 UNSORTED = (

@@ -22,7 +22,7 @@ from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.function_needs import float_for_int
-from onnxtext.diagnostics import Subject
+from onnxtext.diagnostics import Severity, Subject
 from onnxtext.suggestions import nearest_name
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -52,36 +52,34 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 
 def _misfits(node: Node, signature: Signature) -> Iterator[Finding]:
-    unknown = []
+    unknown: dict[Severity | None, list[Finding]] = {}
     for index, attribute in enumerate(node.attributes):
         for finding in _misfit(node, index, attribute, signature):
             if finding.code == "attribute-unknown" and finding.help == _NO_ADVICE:
-                unknown.append(finding)
+                unknown.setdefault(finding.severity, []).append(finding)
             else:
                 yield finding
-    yield from _joined(node, unknown)
+    for findings in unknown.values():
+        yield _joined(node, findings)
     yield from _missing(node, signature)
 
 
 _NO_ADVICE = "remove the attribute, or correct its name"
 
 
-def _joined(node: Node, findings: list[Finding]) -> list[Finding]:
+def _joined(node: Node, findings: list[Finding]) -> Finding:
     """Join findings about unknown attributes of one node: probably, its operator is wrong."""
     if len(findings) < 2:
-        return findings
+        return findings[0]
     names = [quote(item.subject.name) for item in findings if item.subject]
     hidden = len(names) - 4
     last = f"{hidden} more" if hidden > 1 else names[-1]
     listed = ", ".join(names[:4] if hidden > 1 else names[:-1])
-    return [
-        findings[0]._replace(
-            message=f"`{node.op_type}` has no attributes {listed} and {last}",
-            places=tuple(item.places[0] for item in findings),
-            help="remove the attributes, or correct the operator",
-            severity=None if any(item.severity is None for item in findings) else "info",
-        )
-    ]
+    return findings[0]._replace(
+        message=f"`{node.op_type}` has no attributes {listed} and {last}",
+        places=tuple(item.places[0] for item in findings),
+        help="remove the attributes, or correct the operator",
+    )
 
 
 def _missing(node: Node, signature: Signature) -> Iterator[Finding]:
