@@ -38,6 +38,8 @@ class PresenceDefaults:
         tensor_name: the name to store for a tensor without a name: "", or None for no name.
         others: the other defaults: maps a message type to (field number, encoded empty field)
             pairs.
+        parts: `node_name`, `tensor_name`, `node_doc`, `node_domain`, `node_overload` and `others`,
+            which the native core reads at once.
     """
 
     def __init__(self, presence: Presence) -> None:
@@ -57,6 +59,10 @@ class PresenceDefaults:
         self.others: dict[str, list[tuple[int, bytes]]] = {}
         for name in sorted(names - {"tensor.name", *(f"node.{item}" for item in NODE_DEFAULTS)}):
             self._add(name)
+        self.parts = (
+            self.node_name, self.tensor_name, self.node_doc, self.node_domain, self.node_overload,
+            self.others,
+        )  # fmt: skip
 
     def _add(self, name: str) -> None:
         """Add an entry of `explicit`, such as `graph.doc_string`, to `others`; check its name."""

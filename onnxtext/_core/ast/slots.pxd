@@ -152,7 +152,8 @@ cdef object make_model(
 )
 cdef object new_opset(object domain, object version)
 cdef object make_graph(
-    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t offset
+    object name, object inputs, object outputs, object values, object nodes, object quantization,
+    Py_ssize_t offset,
 )
 cdef object make_function(
     object name, object inputs, object outputs, object attributes, object values, object nodes,

@@ -110,9 +110,10 @@ cdef object new_opset(object domain, object version):
 
 
 cdef object make_graph(
-    object name, object inputs, object outputs, object values, object nodes, Py_ssize_t offset
+    object name, object inputs, object outputs, object values, object nodes, object quantization,
+    Py_ssize_t offset,
 ):
-    """Return a `Graph` without decorators, annotations and metadata."""
+    """Return a `Graph` without decorators and metadata."""
     result = PyType_GenericAlloc(GRAPH, 0)
     put(result, OF_GRAPH.name, name)
     put(result, OF_GRAPH.inputs, inputs)
@@ -120,7 +121,7 @@ cdef object make_graph(
     put(result, OF_GRAPH.values, values)
     put(result, OF_GRAPH.nodes, nodes)
     put(result, OF_GRAPH.decorators, ())
-    put(result, OF_GRAPH.quantization, [])
+    put(result, OF_GRAPH.quantization, quantization)
     put(result, OF_GRAPH.metadata, ())
     put(result, OF_GRAPH.value_metadata, {})
     put(result, OF_GRAPH.at, offset)

@@ -102,8 +102,8 @@ cdef class Decoder:
         cdef Field field
         cdef Py_ssize_t before, place = 0  # the next node whose output may have a value info
         cdef int countdown = SIGNAL_INTERVAL
-        cdef list nodes = [], initializers = [], inputs = [], outputs = [], infos = [], docs = []
-        cdef list sparse = [], annotations = [], metadata = [], rest = [], values
+        cdef list nodes = [], initializers = [], inputs = [], outputs = [], annotations = []
+        cdef list infos = None, docs = None, sparse = [], metadata = None, rest = None, values
         name = None
         while offset < end:
             countdown -= 1
@@ -126,7 +126,7 @@ cdef class Decoder:
             elif field.key == GRAPH_VALUE_INFO:
                 self.values.likely_name = output_at(nodes, place)
                 decoded = self._value_info(data, view, field.value, offset)
-                infos.append(decoded)
+                infos = added(infos, decoded)
                 place = after_output(nodes, place, value_part(decoded, OF_VALUE.name, "name"))
             elif field.key == GRAPH_INPUT or field.key == GRAPH_OUTPUT:
                 values = inputs if field.key == GRAPH_INPUT else outputs
@@ -136,22 +136,22 @@ cdef class Decoder:
             elif field.key == GRAPH_NAME:
                 name = text_of(data, field.value, offset)
             elif field.key == GRAPH_METADATA_PROPS:
-                metadata.append(any_entry_of(data, view, field.value, offset))
+                metadata = added(metadata, any_entry_of(data, view, field.value, offset))
                 self.values.is_plain = False
             elif field.key == GRAPH_DOC_STRING:
-                docs.append(text_decorator("doc", copied(data, field.value, offset)))
+                docs = added(docs, text_decorator("doc", copied(data, field.value, offset)))
             else:
-                rest.append(view[before:offset])
+                rest = added(rest, view[before:offset])
                 self.values.is_plain = False
         initializers += sparse
-        graph = make_graph("" if name is None else name, inputs, outputs, initializers, nodes, -1)
-        graph.quantization = annotations
+        label = "" if name is None else name
+        graph = make_graph(label, inputs, outputs, initializers, nodes, annotations, -1)
         if infos or share_names(initializers, inputs):
-            graph.decorators = assemble_graph(graph, initializers, infos)
+            graph.decorators = assemble_graph(graph, initializers, infos or [])
         if metadata:
-            docs.append(meta_of(tuple(metadata)))
+            docs = added(docs, meta_of(tuple(metadata)))
         if name is None:
-            docs.append(unset_decorator("name"))
+            docs = added(docs, unset_decorator("name"))
         if docs:
             graph.decorators += tuple(docs)
         if rest:

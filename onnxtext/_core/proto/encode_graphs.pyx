@@ -66,7 +66,7 @@ cdef class Encoder(ValueEncoder):
         self.out.head(MODEL_GRAPH, size)
         return [self.out.take(0), *pieces, tail]
 
-    def graph(self, graph):
+    cpdef list graph(self, graph):
         """Encode a `GraphProto`; return its bytes in pieces."""
         self.graph_fields(graph)
         self._note_depth()

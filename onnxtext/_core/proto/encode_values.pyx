@@ -54,11 +54,10 @@ cdef class ValueEncoder(TypeEncoder):
         self.options, self.lowering = options, lowering
         if lowering is not None:
             self.level = lowering.depth
-        self.node_name, self.tensor_name = defaults.node_name, defaults.tensor_name
-        self.doc, self.domain, self.overload = (
-            defaults.node_doc, defaults.node_domain, defaults.node_overload
+        self.node_name, self.tensor_name, self.doc, self.domain, self.overload, self.others = (
+            defaults.parts
         )
-        self.others = others = defaults.others
+        others = self.others
         if others:
             self.nodes_in_python = "NodeProto" in others
             self.values_in_python = "ValueInfoProto" in others

@@ -225,7 +225,7 @@ cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_
     inputs, values = stack.child(rule, base, first + 1), stack.child(rule, base, first + 3)
     return make_graph(
         stack.child(rule, base, first), [] if inputs is None else inputs, outputs, values or [],
-        stack.child(rule, base, first + 4), offset
+        stack.child(rule, base, first + 4), [], offset,
     )
 
 
