@@ -103,6 +103,13 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         node("  u = Foo <\n    a = 1,\n  >"), [(4, 7)],
         "the inputs of this operator are missing", "write `(…)` after `Foo`",
     ),
+    "inputs without parentheses after attributes on several lines": (
+        node("  u = Foo <\n    a = 1,\n  > t, x)"), [(6, 5)], "expected `(`, found `t`", "add `(`",
+    ),
+    "attributes on several lines before the operator": (
+        node("  u = <\n    a = 1,\n  > Foo (t)"), [(4, 7)],
+        "attributes belong after the operator", "move them there",
+    ),
     "a comment without its end": (
         node("  /* old"), [(4, 3)], "a comment must start with `#`", "write `#`",
     ),

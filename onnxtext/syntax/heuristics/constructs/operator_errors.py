@@ -72,13 +72,17 @@ def operator_separators(context: ErrorContext) -> Iterator[Diagnosis]:
 
 def missing_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes on several lines without inputs: `y = Op <`, `a = 1,`, `>`."""
-    done = context.done
-    if "node" not in context.rules or done[-1:] != [">"] or context.token == "(":
+    done, token = context.done, context.token
+    if "node" not in context.rules or done[-1:] != [">"]:
+        return
+    if token is not None and (token == "(" or not begins_line(context.text, token.at)):
         return
     index = innermost_bracket(done[:-1])
     if not index or context.text.find("\n", done[index].at, done[-1].at) < 0:
         return
     operator, message = done[index - 1], "the inputs of this operator are missing"
+    if operator == "=":
+        return
     edit, help = insert(done[-1].end, " ()"), f"write `(…)` after `{operator}`"
     yield advice("syntax-error", message, operator.span, help, edit, min_tokens=0)
 
