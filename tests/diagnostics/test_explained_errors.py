@@ -71,6 +71,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         f'{H}@doc("""\n  text\n  """) ← wrong\n{G}{END}', [(4, 8)],
         "this text after a decorator does not belong here", "remove it",
     ),
+    "a row without its bracket after a row of two lines": (
+        value("  float[3, 2] w = [\n    [1,\n     2],\n    3, 4],\n    [5, 6],\n  ],"), [(7, 5)],
+        "the `[` of this row is missing", "add `[`",
+    ),
     "a row of a nested list without its bracket": (
         value("  float[2, 2, 1] w = [\n    [\n      [1],\n      3],\n    ],\n    [[5], [6]]\n  ],"),
         [(7, 7)],

@@ -25,7 +25,10 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.tensor.errors import LiteralError
 
 _FARTHEST = 4000
-_UNOPENED_ROW = re.compile(r"^[ \t]*(?P<row>-?\d[^\n#\[\]]*\])", re.MULTILINE)
+_UNOPENED_ROW = re.compile(
+    r"[\[\]],?[ \t\r]*(?:#[^\n#\[\]]*)?\n[ \t]*(?P<row>-?\d[^\n#\[\]]*(?=\]))"
+)
+"""Matches a row without its `[`, and the bracket that ends the line before it."""
 _THOUSANDS = re.compile(
     r"[ \t]*(-?[1-9][0-9]{0,2}(?=[0-9,]*,0)(?:,[0-9]{3})+(?:\.[0-9]+)?)"
     r"(?![\w.]|[ \t]*,[ \t]*[-0-9])"
@@ -197,7 +200,7 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(end - 1, end)
     for row in _UNOPENED_ROW.finditer(context.text, done[0].at, end) if rows else ():
         message, edits = "the `[` of this row is missing", (insert(row.start("row"), "["),)
-        span = Span(*row.span("row"))
+        span = Span(row.start("row"), row.end() + 1)
         result = Diagnosis("missing-bracket", message, span, edits, "add `[`")
         yield replace_fields(result, replaces_errors=True)
     edits = (Edit(span, "" if last[0] is not done[-1] else ","),)
