@@ -87,6 +87,17 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     "records among imports": (
         key("opset_import: [{a: 1, {}],"), [(3, 16)], "expected a name, `]` or an integer", None,
     ),
+    "a node after a complete graph": (
+        f"{H}{G}{END}  t = Foo <a = 1> (x)\n", [(5, 5)], "expected `<` or `(`, found `=`", None,
+    ),
+    "an indented brace after a complete graph": (
+        f"{H}{G}{END}  }}\n", [(5, 3)], "expected a name, `<` or the end of the text, found `}`",
+        "remove `}`",
+    ),
+    "parameters of a function after its inputs": (
+        f"{H}{G}{END}{FUNCTION}f (a) <b> => (c) {{ c = Relu (a) }}\n", [(7, 7)],
+        "the outputs of the graph or function are missing", "write `=> (float[N] y)`",
+    ),
     "an indented brace that is written twice": (
         f"{H}  {G}    y = Relu (x)\n  }}\n  }}\n", [(5, 3)],
         "unexpected `}`: the graph has ended", "remove one `}`",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, in_attributes
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, TYPES, in_attributes
 from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext, begins_line, indentation
 
 _AROUND = 20_000
@@ -20,7 +20,6 @@ _AROUND = 20_000
 _MAX_HITS = 50
 """Maximum number of matches to check in the search for a name."""
 _NAME_CHARACTER = re.compile(r"[^\s\"'(){}\[\]<>,=#]")
-_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _NAMES = NAMES - {"PRIM", "CONTAINER"}
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX"))
 
@@ -86,7 +85,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
     if marks & {*item}:  # `b = 2` in `a = 1 b = 2`
         return token != item[0]
     single = len(item) == 1 and _is_plain(context, item[0])
-    if context.name(token) in _TYPES or "\n" in blank:
+    if context.name(token) in TYPES or "\n" in blank:
         # If the next line has another indentation, the item may be a pasted part of a line.
         margins = [indentation(context.text, t.at) for t in (item[0], token)]
         pasted = begins_line(context.text, item[0].at) and margins[0] != margins[1]
@@ -96,7 +95,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
         if pasted or (cut_off and not occurs_elsewhere(context.text, last, last.span)):
             return False
         return not single or _are_known(context, last, token)
-    if context.name(item[0]) in _TYPES:
+    if context.name(item[0]) in TYPES:
         return False
     if not (_is_plain(context, last) and _is_plain(context, token)):
         return token != last  # in `[@denotation("d") ? ?]`, the `?` may be written twice
@@ -136,7 +135,7 @@ def is_certain_equals(context: ErrorContext) -> bool:
     last, token = context.last, context.name(context.token)
     if last is None or context.name(last) not in NAMES or last.endswith("equals"):
         return False
-    return same_line and token not in {*_TYPES, *_NUMBERS, "LBRACE"}
+    return same_line and token not in {*TYPES, *_NUMBERS, "LBRACE"}
 
 
 _MARKS = re.compile(r"[^\w]+")

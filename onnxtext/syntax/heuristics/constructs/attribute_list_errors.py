@@ -13,6 +13,7 @@ from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
+    TYPES,
     closing_index,
     in_attributes,
     inputs_bracket,
@@ -68,7 +69,7 @@ def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     if first is None or "attribute" not in context.rules or not begins_line(text, first.at):
         return
     node = NODE.match(text, first.at) is not None
-    if not node and context.name(first) not in _TYPES:
+    if not node and context.name(first) not in TYPES:
         return
     deeper = indentation(text, first.at) > indentation(text, context.until(first.at).previous_end)
     tokens = context.lexer.tokens(text, first.at, first.at + _MAX_ATTRIBUTES_LENGTH)
@@ -87,9 +88,6 @@ def _missing_first_line(construct: str, head: str, edit: Edit, span: Span) -> Di
     message = f"the first line of this {construct} is missing: `{head}`"
     help = f"write `{head}` before this line"
     return advice("syntax-error", message, span, help, edit, min_tokens=2)
-
-
-_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 
 
 def _unfinished_attributes(

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.constructs.node_errors import bracketed, unopened_bracket
+from onnxtext.syntax.heuristics.constructs.node_errors import TYPES, bracketed, unopened_bracket
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -129,7 +129,7 @@ def misplaced_block(context: ErrorContext) -> Iterator[Diagnosis]:
     if after is None or after not in {"=>", "("}:
         return
     edit = Edit(Span(token.at, block[-1].end), "")
-    if token == "<":
+    if token == "<" and any(context.name(part) in TYPES for part in block):
         message = "the initializers of a graph belong after its outputs"
         help = "move this list after the outputs, before the `{`"
         yield advice("misplaced-tensor", message, token.span, help, edit, min_tokens=2)
@@ -227,7 +227,10 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
             return
         first = following
     line, indent = text[line_start(text, end) : end], indentation(text, end - 1)
-    inside = 0 < indentation(text, first.at) > indent and "\n\n" not in text[end : first.at]
+    inside = first != "}" and 0 < indentation(text, first.at) > indent
+    if inside:  # the graph must end later, or the text before this `}` is complete
+        outside = re.compile(rf"^[ \t]{{0,{indent}}}([^\s#])", re.MULTILINE).search(text, first.end)
+        inside = "\n\n" not in text[end : first.at] and outside is not None and outside[1] == "}"
     if not line.endswith("}") or not begins_line(text, first.at):
         return
     if not (indent or line != "}" or inside):

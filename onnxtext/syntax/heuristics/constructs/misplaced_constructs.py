@@ -15,7 +15,12 @@ from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import occurs_elsewhere
 from onnxtext.syntax.heuristics.constructs.attribute_list_errors import missing_opening, node_above
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index, in_attributes
+from onnxtext.syntax.heuristics.constructs.node_errors import (
+    NAMES,
+    TYPES,
+    closing_index,
+    in_attributes,
+)
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, AMBIGUOUS
 from onnxtext.syntax.heuristics.diagnosis import (
@@ -34,7 +39,6 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 from onnxtext.syntax.heuristics.foreign_syntax.other_languages import TENSOR_TYPE, translated_type
 
-_TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 _ATTRIBUTE_TYPES = frozenset(
     ["int", "float", "string", "ints", "floats", "strings", "tensor", "graph"]
 )
@@ -127,7 +131,7 @@ def _value_type(context: ErrorContext) -> tuple[int, str] | None:
 
     The declaration is that of a value or of an output of a node. Return None for other types.
     """
-    type = _type_at(context, context.rest) if context.name(context.token) in _TYPES else None
+    type = _type_at(context, context.rest) if context.name(context.token) in TYPES else None
     if type is None:
         return None
     following = next((token for token in context.ahead if token.at >= type[0]), None)
@@ -161,7 +165,7 @@ def _type_at(context: ErrorContext, tokens: list[Token]) -> tuple[int, str] | No
     if match is not None:
         return match.end(), translated_type(match)
     stop = first.end
-    if context.name(first) in _TYPES:
+    if context.name(first) in TYPES:
         if tokens[1:2] == ["("]:
             end = closing_index(tokens[1:])
             if end is None:
@@ -300,7 +304,7 @@ def prose(context: ErrorContext) -> Iterator[Diagnosis]:
     bracket = context.innermost or context.bracket or "{"
     if match is None or bracket != "{":
         return
-    if context.name(context.lexer.token(context.text, match.start(1))) in _TYPES:
+    if context.name(context.lexer.token(context.text, match.start(1))) in TYPES:
         return
     message, title = "this line is neither a statement nor a comment", "make it a comment"
     span, edits = Span(*match.span(1)), (insert(match.start(1), "# "),)

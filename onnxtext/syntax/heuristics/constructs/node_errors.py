@@ -25,6 +25,7 @@ from onnxtext.syntax.heuristics.error_context import (
 from onnxtext.tensor.element_types import ELEMENTS
 
 NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAINER", "BOOL"))
+TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
 _OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
