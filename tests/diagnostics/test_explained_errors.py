@@ -135,6 +135,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         node('  ["a"b"] u = Foo (t)'), [(4, 6)], 'a `"` inside a string must be escaped',
         'write `\\"`',
     ),
+    "a typographic quote before a quote after a prefix": (
+        node('  u = Foo <a = ["b“, blob"ba7816bf8f01cfea"]> (t)'), [(4, 19)],
+        "`“` is a typographic quote", 'write `"`',
+    ),
     "an import with the fields of a message": (
         key('opset_import: [domain: "", version: 21],'), [(3, 22)],
         "an opset import must be written like `21`", "correct the imports",

@@ -39,6 +39,7 @@ _NO_STRINGS = {"True", "False", *NOTHING}
 
 _WORD = re.compile(r"[^\s\"(){}\[\]<>,=:#]+$")
 _PREFIXES = {"b", "blob", "file"}
+_PREFIX = re.compile(rf"\W(?:{'|'.join(_PREFIXES)})\Z")
 _AFTER_STRING = re.compile(r"[ \t\r]*(?:[])},:=>(#]|$)", re.MULTILINE)
 
 
@@ -173,7 +174,9 @@ def _unclosed_quotes(
         beside = f'unexpected `"` beside {number}'
         yield removed("unclosed-string", beside, span, "remove it", min_tokens=4)
     for quote in quotes[1::2]:
-        if context.text[quote - 1].isalnum() and context.text[quote + 1 : quote + 2].isalnum():
+        beside = context.text[quote - 1] + context.text[quote + 1 : quote + 2]
+        opens = _PREFIX.search(context.text, quote - 5, quote)  # as in `"a“, blob"ba78…"`
+        if opens is None and len(beside) == 2 and beside.isalnum():
             inside, span = 'a `"` inside a string must be escaped', Span(quote, quote + 1)
             yield rewritten("unclosed-string", inside, span, '\\"', min_tokens=4)
     tries = 0
