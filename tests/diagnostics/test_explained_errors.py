@@ -357,3 +357,10 @@ def test_each_error_is_reported_once_and_explained(name: str) -> None:
     for item in found:
         if item.fix is not None:
             assert len(syntax_errors(item.fix.apply(text))) < len(found)
+
+
+def test_nodes_among_initializers_are_marked_on_the_same_line_with_other_line_ends() -> None:
+    text, places, *_ = ERRORS["no `> {` between initializers and a node with a label"]
+    text = text.replace("\n", "\r\n")
+    (found,) = syntax_errors(text)
+    assert [place(found, text)] == places

@@ -31,7 +31,6 @@ from onnxtext.syntax.heuristics.error_context import (
     indentation,
     innermost_bracket,
     insert,
-    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.expected import found_words
@@ -103,7 +102,7 @@ def nodes_in_angle_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         message, help = "expected `{`, found `<`", "write `{` before the nodes"
         yield advice("wrong-mark", message, opened, help, edit)
     elif NODE.match(text, first.at) and begins_line(text, first.at) and before[-1:] == [","]:
-        after = line_end(text, before[-1].end) + 1
+        after = text.find("\n", before[-1].end) + 1
         span = first.span if after > first.at else Span(after, after)
         edit = insert(first.at, "> {\n")
         yield unclosed("expected `> {` before the nodes", span, edit, "add `> {`", opened)
