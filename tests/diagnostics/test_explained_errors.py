@@ -19,6 +19,7 @@ from tests.diagnostics.test_typical_errors import (
     section,
     value,
 )
+from tests.running import limited
 
 NOT_NODES = [
     ("t, t", "a list of values is not a node", "write `u = Identity (t)` for each value"),
@@ -146,6 +147,9 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     "an import without its version": (
         key('opset_import: ["ai.onnx.ml"],'), [(3, 16)], 'the version of "ai.onnx.ml" is missing',
         'such as `"ai.onnx.ml": 1`',
+    ),
+    "a version in double quotes": (
+        key('opset_import: ["21"],'), [(3, 16)], "a number needs no quotes", "write `21`",
     ),
     "a version in single quotes": (
         key("opset_import: ['21'],"), [(3, 16)], "a number needs no quotes", "write `21`",
@@ -364,3 +368,10 @@ def test_nodes_among_initializers_are_marked_on_the_same_line_with_other_line_en
     text = text.replace("\n", "\r\n")
     (found,) = syntax_errors(text)
     assert [place(found, text)] == places
+
+
+def test_many_fields_among_imports_are_read_in_linear_time() -> None:
+    fields = 'domain: "a", ' * 40_000
+    text = key(f"opset_import: [{fields}],")
+    with limited(4):
+        assert syntax_errors(text)

@@ -16,6 +16,8 @@ from onnxtext.syntax.heuristics.error_context import ErrorContext, insert, repla
 
 _MAX_KEY_LENGTH = 40
 """Maximum number of characters from the beginning of a key to its list."""
+_MAX_LIST_LENGTH = 4000
+"""Maximum number of characters of a list of imports to correct."""
 _VERSION = re.compile(r"[vV](\d+)(?![\w.])")
 _WHOLE = re.compile(r"(-?\d+)\.0*(?![\w.])")
 _UNQUOTED_VALUE = re.compile(
@@ -72,7 +74,7 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
     if not _is_value_of(context, "opset_import"):
         return
     start = context.line_start if context.opened is None else context.opened.start
-    end = context.text.find("]", context.at)
+    end = context.text.find("]", context.at, start + _MAX_LIST_LENGTH)
     edits = []
     close = closing_index(context.rest) if token == "[" else None
     if close is not None:
@@ -93,6 +95,8 @@ def opset_items(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, span, tuple(edits), title, safe=safe)
     elif token in {",", "]"} and [*map(context.name, context.done)] == ["STRING"]:
         domain = context.done[0]
+        if domain[1:-1].isdecimal():
+            yield rewritten("wrong-mark", "a number needs no quotes", domain.span, domain[1:-1])
         message, help = f"the version of {domain} is missing", f"write it, such as `{domain}: 1`"
         yield advice("syntax-error", message, domain.span, help, insert(domain.end, ": 1"))
 
