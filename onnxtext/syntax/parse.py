@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MAX_FIXED_MARKS = 3
 """Maximum number of wrong marks, such as quotes, that are fixed to find the errors after them."""
+_MAX_RECOVERIES = 40
+"""After more errors, reported or not, no lines are swapped and no unsafe fixes are verified."""
 
 
 def parse_model(source: Source, max_errors: int = MAX_SEMANTIC_ERRORS) -> Model:
@@ -66,9 +68,9 @@ def parse_start(source: Source, start: str, max_errors: int = MAX_SEMANTIC_ERROR
     Raises:
         OnnxTextError: the text has errors.
     """
-    value, diagnostics = _parse(source, start, max_errors)
+    value, diagnostics = parse_partial(source, start, max_errors)
     if diagnostics:
-        raise OnnxTextError(*_with_fixes(source, start, max_errors, diagnostics))
+        raise OnnxTextError(*diagnostics)
     return value
 
 
@@ -83,34 +85,31 @@ def parse_partial(
         The value of the start rule without the invalid statements, and the diagnostics of the
         errors in text order. The value is None if too little of the text could be parsed.
     """
-    value, diagnostics = _parse(source, start, max_errors)
-    if diagnostics:
-        diagnostics = _with_fixes(source, start, max_errors, diagnostics)
-    return value, diagnostics
-
-
-def _with_fixes(
-    source: Source, start: str, max_errors: int, diagnostics: tuple[Diagnostic, ...]
-) -> tuple[Diagnostic, ...]:
-    """Verify the fixes of `diagnostics`, which `_parse` returned for the other arguments."""
+    value, diagnostics, recoveries = _parse(source, start, max_errors)
+    if not diagnostics:
+        return value, ()
     from onnxtext.syntax.recovery.fixed_texts import with_swapped_lines, with_verified_fixes
 
     def parse(fixed: Source) -> Sequence[Diagnostic]:
         return _parse(fixed, start, max_errors)[1]
 
-    return with_verified_fixes(source, with_swapped_lines(source, diagnostics, parse), parse)
+    is_fast = recoveries <= _MAX_RECOVERIES
+    if is_fast:
+        diagnostics = with_swapped_lines(source, diagnostics, parse)
+    return value, with_verified_fixes(source, diagnostics, parse, unsafe=is_fast)
 
 
 def _parse(
     source: Source, start: str, max_errors: int, marks: int = _MAX_FIXED_MARKS
-) -> tuple[Any, tuple[Diagnostic, ...]]:
+) -> tuple[Any, tuple[Diagnostic, ...], int]:
     """Parse a text as `parse_partial` does, but do not verify the fixes.
 
     To find the errors after wrong marks, such as quotes, apply the fixes of up to `marks` marks.
+    Also return how often the parser recovered, which includes errors that are not reported.
     """
     broken = check_characters(source)
     if broken is not None:
-        return None, (broken,)
+        return None, (broken,), 0
     parser = _parser_class(core())(source.text, start)
     errors: list[SemanticError] = []
     parser.machine.semantic_errors = errors
@@ -122,7 +121,7 @@ def _parse(
             value, recovery = _recover(parser, source, errors, error)
         else:
             if not errors:
-                return value, ()
+                return value, (), 0
             recovery = _make_recovery(parser, source, errors)
     diagnostics = recovery.finish()
     if recovery.replaced and marks:
@@ -135,7 +134,7 @@ def _parse(
             lambda fixed: _parse(fixed, start, max_errors, marks - 1)[1],
         )
     parser.recover = None  # break a reference cycle, which only the garbage collector would free
-    return (None if value is ERROR_NODE else value), tuple(diagnostics)
+    return (None if value is ERROR_NODE else value), tuple(diagnostics), recovery.recoveries
 
 
 def _recover(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -18,6 +19,7 @@ from onnxtext.ast.model import Model
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.source import Source
+from onnxtext.syntax import parse
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.parse import parse_partial
@@ -297,6 +299,14 @@ def test_many_errors_in_one_statement_are_found_in_time() -> None:
     text = HEAD + "  @doc(\n" * 200 + "}\n"
     with limited(6):
         read_partial(Source(text))
+
+
+def test_a_text_with_many_errors_is_parsed_only_once() -> None:
+    text = HEAD + "  seq(\n" * 50 + "}\n"
+    with mock.patch.object(parse, "_parse", wraps=parse._parse) as parses:
+        _, found = parse_partial(Source(text), "model")
+    assert len(found) == 2  # the other errors are not reported
+    assert parses.call_count == 1
 
 
 def test_lone_surrogates_are_errors() -> None:

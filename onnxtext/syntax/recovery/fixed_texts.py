@@ -91,24 +91,25 @@ def _swapped(source: Source, start: int, lines: list[str]) -> Diagnostic:
 
 
 def with_verified_fixes(
-    source: Source, diagnostics: Sequence[Diagnostic], parse: Parse
+    source: Source, diagnostics: Sequence[Diagnostic], parse: Parse, *, unsafe: bool
 ) -> tuple[Diagnostic, ...]:
     """Return diagnostics in which fixes that leave an error are marked as unsafe or removed.
 
     A safe fix is marked as unsafe if an error remains after it. If the text has other errors, only
     errors in the lines that the fix changes count. A safe fix that overlaps an earlier one is not
-    applied, and stays safe. An unsafe fix is removed if `_is_useless` holds for it; this is not
-    tested in long texts, or in texts with more than `_MAX_VERIFIED` errors.
+    applied, and stays safe. With `unsafe`, an unsafe fix is removed if `_is_useless` holds for it;
+    this is not tested in long texts, or in texts with more than `_MAX_VERIFIED` errors.
 
     The diagnostics are in text order.
     """
     doubtful = _doubtful_fixes(source, diagnostics, parse)
     verified = [_with_unsafe_fix(d) if d.fix in doubtful else d for d in diagnostics]
-    unsafe = [d.fix for d in verified if d.fix is not None and d.fix.applicability == "unsafe"]
-    if len(diagnostics) > _MAX_VERIFIED or len(unsafe) * len(source.text) > _MAX_PARSED:
+    fixes = [d.fix for d in verified if d.fix is not None and d.fix.applicability == "unsafe"]
+    many = len(diagnostics) > _MAX_VERIFIED or len(fixes) * len(source.text) > _MAX_PARSED
+    if many or not unsafe:
         return tuple(verified)
     count = sum(item.code != "metadata-dangling" for item in diagnostics)
-    useless = [fix for fix in unsafe if _is_useless(source, fix, count, parse)]
+    useless = [fix for fix in fixes if _is_useless(source, fix, count, parse)]
     return tuple([_without_fix(item) if item.fix in useless else item for item in verified])
 
 

@@ -77,6 +77,7 @@ class Recovery:
 
     Attributes:
         diagnostics: the syntax errors so far.
+        recoveries: the number of calls of `recover`.
         replaced: the number of errors that the last diagnostic replaces; 0 if it replaces none.
     """
 
@@ -99,7 +100,7 @@ class Recovery:
         self._guesses: list[tuple[int, int, int]] = []
         self._stopped = False
         self._at = -1
-        self._tries = self._recoveries = 0
+        self._tries = self.recoveries = 0
         self._cascades, self._budget = CascadeFilter(), Budget()
 
     def stop(self, error: SemanticError) -> None:
@@ -141,9 +142,9 @@ class Recovery:
         """
         offset = unexpected.at
         token = self.parser.lexer.token(self.text, offset)
-        self._recoveries += 1
+        self.recoveries += 1
         count = len(self.diagnostics) + len(self._errors)
-        if count >= self.max_errors or (count and self._recoveries - count > _MAX_CASCADES):
+        if count >= self.max_errors or (count and self.recoveries - count > _MAX_CASCADES):
             self._stopped = True
             return None
         context, position = self._error_context(token, offset)
