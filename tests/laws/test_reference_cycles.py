@@ -21,7 +21,7 @@ g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> {
 """
 BROKEN = TEXT.replace("Add (q, w)", "Add (q w)")
 MODEL = onnxtext.to_binary(TEXT)
-FLAT = "g (float[2] x) => (float[2] y) { y = Add (x, x) }"
+VALID = TEXT.replace("(float[2] x)", "(float[2] x, bool c)")
 
 
 def refuse() -> None:
@@ -34,8 +34,8 @@ CALLS: tuple[Callable[[], object], ...] = (
     lambda: onnxtext.from_binary(MODEL),
     lambda: onnxtext.parse(TEXT),
     refuse,
-    # Scopes refer to their parents and children; only a flat graph has no cycles.
-    lambda: onnxtext.check(FLAT),
+    lambda: onnxtext.check(TEXT),
+    lambda: onnxtext.check(VALID),
     lambda: onnxtext.format_text(TEXT),
 )
 

@@ -80,6 +80,8 @@ def check_tree(
     result = diagnose(subject, findings, source=source, file=file)
     if then is not None and not any(item.severity == "error" for item in result):
         result += then(subject, source)
+    for scope in subject.scopes:
+        scope.children.clear()  # without cycles, no slow garbage collection is needed
     return result
 
 
