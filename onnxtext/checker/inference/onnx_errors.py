@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from onnxtext.ast.types import Type
+from onnxtext.ast.visit import large_values
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
@@ -20,6 +21,8 @@ from onnxtext.checker.isolation.strip_weights import without_weights
 from onnxtext.diagnostics import Severity
 
 _LARGEST = 1 << 31
+_MANY_ELEMENTS = 1 << 12
+"""Initializers with at most this number of elements are not stripped: that saves little."""
 _MAX_EXPANDED = 10_000
 """Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100
@@ -101,7 +104,8 @@ def whole_model(subject: CheckedModel) -> str | Failure | None:
     # onnx's inference does not know that IR versions 1 and 2 imply an opset import.
     if data is None or subject.model is None or not subject.model.opset_imports:
         return None
-    data = without_weights(data)
+    if subject.main is None or large_values(subject.main.initializers, _MANY_ELEMENTS):
+        data = without_weights(data)
     if len(data) >= _LARGEST:
         return None
     answer = inference.infer_model(data)
