@@ -102,10 +102,13 @@ def print_binary(
             if comments:
                 before, _, section = text.rpartition("\nresources ")
                 text = before + comments + section
+            # Other models have a graph, an IR version and only known fields.
+            may_be_other = model.ir_version is None or bool(model.decorators)
             del model  # before the garbage collector traverses the tree
     except BlobError as error:
         raise OnnxTextError(Diagnostic(error.code, str(error), path="model", file=name)) from None
-    warn_if_suspicious(data, name)
+    if may_be_other:
+        warn_if_suspicious(data, name)
     return text, weight_files
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning, Subject
-from onnxtext.select_core import cached_module, core, core_module
+from onnxtext.select_core import cached_module
 from onnxtext.source import COMMENT, STRING, Source, Span
 from onnxtext.wire.writer import MAX_MESSAGE_BYTES
 
@@ -206,8 +206,6 @@ def lift_binary(
 
 def warn_if_suspicious(data: bytes, name: str) -> None:
     """Issue an `OnnxTextWarning` if a model looks like another type of message, such as a graph."""
-    if core() == "native" and core_module("proto.decode_models").is_plain(data):
-        return
     from onnxtext.proto.decode.invalid_models import warn_suspicious
 
     message = warn_suspicious(data, name)

@@ -181,17 +181,8 @@ cdef class ModelDecoder(Decoder):
         return self.python().opset(view[start:end])
 
 
-def is_plain(data):
-    """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
-    cdef const unsigned char[::1] buffer
-    if type(data) is bytes:
-        return is_plain_model(<Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
-    buffer = data
-    return buffer.shape[0] > 0 and is_plain_model(&buffer[0], buffer.shape[0])
-
-
 cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
-    """Whether the bytes at a pointer are a model for which `is_plain` is true."""
+    """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
     cdef Field field
     cdef Py_ssize_t offset = 0
     cdef int graphs = 0
