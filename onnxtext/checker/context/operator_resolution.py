@@ -7,8 +7,9 @@ from functools import cache, partial
 
 from onnxtext.ast.model import Fragment
 from onnxtext.ast.qualified_names import plain_domain
+from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
-from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import OperatorTable, Signature
 
 Target = Signature | Scope | None
@@ -18,22 +19,24 @@ Target = Signature | Scope | None
 @cache_in_memo
 def resolve_targets(subject: CheckedModel) -> dict[int, list[Target]]:
     """Return the targets of all nodes: `id(scope)` maps to a list parallel to `scope.nodes`."""
-    return {id(scope): _targets(subject, scope) for scope in subject.scopes}
-
-
-def _targets(subject: CheckedModel, scope: Scope) -> list[Target]:
-    target = cache(partial(_target, subject, scope))
-    return [target(node.domain, node.op_type, node.overload) for node in scope.nodes]
+    # All nested graphs of a graph have the same opsets, so they share a cache.
+    finder = cache_by_id(lambda opsets: cache(partial(_target, subject, opsets)))
+    result: dict[int, list[Target]] = {}
+    for scope in subject.scopes:
+        find = finder(scope.opsets)
+        result[id(scope)] = [find(node.domain, node.op_type, node.overload) for node in scope.nodes]
+    return result
 
 
 def _target(
-    subject: CheckedModel, scope: Scope, domain: str | None, name: str, overload: str | None
-) -> Target:
+    subject: CheckedModel, opsets: Opsets | None, domain: str | None, name: str,
+    overload: str | None,
+) -> Target:  # fmt: skip
     domain = plain_domain(domain)
     function = subject.functions.get((domain, name, overload or ""))
     if function is not None:
         return function
-    version = scope.opsets.get(domain) if scope.opsets is not None else None
+    version = opsets.get(domain) if opsets is not None else None
     if version is None:
         return None
     return subject.schemas.find(domain, name, version)

@@ -13,6 +13,7 @@ or shape errors. The body of a function is visited once for each kind of its cal
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from onnxtext.ast.model import Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
@@ -98,14 +99,11 @@ def _may_fit(subject: CheckedModel) -> bool:
     """Whether propagation by kind supports all graphs and operators of a model."""
     if any(scope.kind not in ("main", "nested", "function") for scope in subject.scopes):
         return False
-    for scope in subject.scopes:
-        targets = {id(target): target for target in resolve_targets(subject)[id(scope)]}
-        for target in targets.values():
-            if type(target) is not Scope and not (type(target) is Signature and target.is_standard):
-                return False
-        if any(scope.nodes[index].op_type != "If" for index in scope.children):
+    used = {id(target): target for target in chain.from_iterable(resolve_targets(subject).values())}
+    for target in used.values():
+        if type(target) is not Scope and not (type(target) is Signature and target.is_standard):
             return False
-    return True
+    return all(s.nodes[index].op_type == "If" for s in subject.scopes for index in s.children)
 
 
 def _is_full(type: Type) -> bool:

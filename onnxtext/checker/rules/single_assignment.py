@@ -71,6 +71,9 @@ def _shadowing(scope: Scope, ir_version: int) -> Iterator[Finding]:
     Up to IR version 8, the specification forbids this only for outputs of nodes. From IR version 9
     on, it also forbids this for inputs and initializers.
     """
+    names = scope.position.keys()
+    if all(names.isdisjoint(outer.position.keys()) for outer, _ in scope.outer()):
+        return
     for name, position in scope.position.items():
         found = scope.find_outer(name)
         if found is None:

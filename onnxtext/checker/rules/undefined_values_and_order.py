@@ -66,14 +66,11 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
                 findings[index] = merged
     for scope in subject.scopes:
         yield from undefined.get(id(scope), ())
-        late = [use for use in scope.unresolved if _used_name(scope, use) in scope.position]
+        nodes, position = scope.nodes, scope.position
+        late = [(i, n) for i, n in scope.unresolved if nodes[i].inputs[n] in position]
         if late or id(scope) in nested:
             yield from _late(scope, late, nested.get(id(scope), []))
         yield from _outputs(subject, scope)
-
-
-def _used_name(scope: Scope, use: Use) -> str:
-    return scope.nodes[use[0]].inputs[use[1]]
 
 
 def _merge_findings(first: Finding, other: Finding, name: str) -> Finding | None:
@@ -102,10 +99,10 @@ def _undefined(
     reports them.
     """
     uses: dict[str, list[Use]] = {}
-    for use in scope.unresolved:
-        name = _used_name(scope, use)
+    for index, slot in scope.unresolved:
+        name = scope.nodes[index].inputs[slot]
         if name not in scope.position:
-            uses.setdefault(name, []).append(use)
+            uses.setdefault(name, []).append((index, slot))
     outer_scopes = list(scope.outer()) if uses else []
     for name, found in uses.items():
         later: tuple[Scope, int] | None = None
