@@ -56,13 +56,14 @@ def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
 
 def _is_named_number(attribute: Attribute) -> bool:
-    if not _is_plain(attribute) or not attribute.name or attribute.type is None:
+    if type(attribute) is not Attribute or not attribute.name or attribute.type is None:
         return False
     value = attribute.value
-    return bytes not in map(_class_of, value if type(value) is tuple else (value,))
+    return _NUMBERS.issuperset(map(_class_of, value if type(value) is tuple else (value,)))
 
 
 _class_of: Callable[[object], type] = type
+_NUMBERS = PLAIN_VALUES - {bytes}
 
 
 def _is_plain(attribute: Attribute) -> bool:

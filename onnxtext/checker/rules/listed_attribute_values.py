@@ -186,12 +186,14 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 def _unlisted(node: Node, signature: Signature, listed: dict[str, _Listed]) -> Iterator[Finding]:
     for index, attribute in enumerate(node.attributes):
-        if attribute.name in signature.attributes:
+        if node.op_type == "Cast" and attribute.name in signature.attributes:
             yield from _without_effect(node, index)
         entry = listed.get(attribute.name)
         if entry is None:
             continue
         value = attribute.read()
+        if isinstance(value, int) and isinstance(entry.values, range) and value in entry.values:
+            continue
         values = value if isinstance(value, tuple) else (value,)
         items = dict.fromkeys([item for item in values if isinstance(item, (int, bytes))])
         place = Place(node, ("attributes", index, "value"))
@@ -246,7 +248,7 @@ def _malformed(node: Node) -> Iterator[Finding]:
 def _without_effect(node: Node, index: int) -> Iterator[Finding]:
     """Find an attribute of `Cast` that has no effect for the target type of the node."""
     attribute = node.attributes[index]
-    if node.op_type != "Cast" or attribute.name not in _TARGETS:
+    if attribute.name not in _TARGETS:
         return
     values, types, described = _TARGETS[attribute.name]
     to = attribute_value(node.attributes, "to")
