@@ -50,12 +50,13 @@ from onnxtext.checker.symbolic.small_tensors import (
 )
 from onnxtext.schemas.type_strings import type_text
 
-_MIN_REPEATS = 4
-"""Propagation accepts any number of kinds if they have this number of nodes on average."""
-_FEW_KINDS = 50
+_FEW_KINDS = 20
 """Number of kinds that are allowed in every model, even if each kind has only one node."""
-_NODES_PER_FURTHER_KIND = 40
-"""Number of nodes that a model must have for each kind beyond `_FEW_KINDS`."""
+_NODES_PER_FURTHER_KIND = 25
+"""Number of nodes that a model must have for each kind beyond `_FEW_KINDS`.
+
+With fewer nodes, it is faster to check every node: a kind costs a request to onnx.
+"""
 
 Tensors = tuple[Tensor | None, ...]
 
@@ -100,7 +101,6 @@ class KindPropagation:
         self._fitting: set[tuple[int, int]] = set()
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
-        self._seen = 0
         nodes = subject.node_count
         self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
 
@@ -190,7 +190,7 @@ class KindPropagation:
             if children and index in children:
                 found, computed = self._branches(node, target, children[index], typed)
             else:
-                found, computed = self._node(node, target, typed, self._seen + index)
+                found, computed = self._node(node, target, typed)
             if len(found) == 1:
                 types[outputs[0]] = found[0]
             else:
@@ -199,7 +199,6 @@ class KindPropagation:
                 for name, value in zip(outputs, computed, strict=False):
                     if name and value is not None:
                         values[name] = value
-        self._seen += len(scope.nodes)
 
     def _output_facts(self, node: Node, declared: dict[str, ValueFact]) -> Facts:
         """Return the fact that the declared type of each output implies; None if undeclared."""
@@ -208,9 +207,7 @@ class KindPropagation:
 
     # ---- Kinds ------------------------------------------------------------------------------
 
-    def _node(
-        self, node: Node, target: Target, typed: Facts, visited: int
-    ) -> tuple[Facts, SmallTensors]:
+    def _node(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, SmallTensors]:
         """Return the types and values of a node without bodies, or raise `Inconclusive`."""
         reads = self._reads.get(id(target))
         if reads is None:
@@ -235,14 +232,14 @@ class KindPropagation:
             key += (*map(id, passed), *map(id, read))
         cached = self._results.get(key)
         if cached is None:
-            self._check_count(visited)
+            self._check_count()
             found, values = self._new(node, target, key[2], typed, passed, read)
             cached = self._results[key] = found, values if any(values) else ()
         return cached
 
-    def _check_count(self, visited: int) -> None:
-        """Raise `Inconclusive` if `visited` nodes have so many kinds that checking them is slow."""
-        if len(self.kinds) > max(self._most_kinds, visited // _MIN_REPEATS):
+    def _check_count(self) -> None:
+        """Raise `Inconclusive` if there are so many kinds that checking them is slow."""
+        if len(self.kinds) > self._most_kinds:
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, SmallTensors]:
@@ -259,7 +256,7 @@ class KindPropagation:
             )
         result = self._results.get(key)
         if result is None:
-            self._check_count(self._seen)
+            self._check_count()
             result = self._results[key] = self._new(node, target, (), typed, (), ())
         self._constants |= {name: constant for name in node.outputs if name}
         if constant is LARGE:

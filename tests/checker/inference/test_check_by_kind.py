@@ -130,7 +130,7 @@ def test_the_fast_path_is_used() -> None:
     assert not found
     assert kinds.fits_by_kind(subject)
     assert kinds.sizes_fit_by_kind(subject)
-    assert len(OPERATORS) * propagate_by_kind._MIN_REPEATS < COUNT
+    assert len(OPERATORS) <= propagate_by_kind._FEW_KINDS
 
 
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
