@@ -17,7 +17,7 @@ from tests.seeds import sampled
 pytestmark = pytest.mark.thorough
 
 SIZE = 1_000_000
-MAX_SECONDS = 8
+MAX_SECONDS = 4
 """Processor time; an idle machine takes less than a third of it."""
 
 UNITS = (

@@ -119,9 +119,8 @@ class Recovery:
         result = first_of_lines(self.text, syntactic, semantic)
         if self._stopped:
             result = result[: self.max_errors]
-            last = result[-1]
-            note = "too many errors: parsing stopped here"
-            result[-1] = replace(last, notes=(*last.notes, note))
+            notes = (*result[-1].notes, "too many errors: parsing stopped here")
+            result[-1] = replace(result[-1], notes=notes)
         replaced = replace_errors_of_marks(self.source, without_cascade(self.source, result))
         if replaced is not result and not self._stopped:
             self.replaced = len(result) - len(replaced) + 1

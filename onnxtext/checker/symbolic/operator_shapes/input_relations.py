@@ -75,8 +75,8 @@ def _require_output_size(call: OperatorCall, index: int, output: Extents) -> Non
     """Require an input to have the spatial sizes of the output; ignore unknown sizes."""
     for axis, pair in enumerate(zip((call.shape(index) or ())[2:], output, strict=True), 2):
         if all(isinstance(size, int) for size in pair):
-            names = f"dimension {axis} of {{{index}}}", f"dimension {axis} of the output"
-            call.equal(*pair, *names)
+            name = f"dimension {axis} of"
+            call.equal(*pair, f"{name} {{{index}}}", f"{name} the output")
 
 
 def _attention(call: OperatorCall) -> None:
@@ -107,8 +107,7 @@ def _group_normalization(call: OperatorCall) -> None:
     if shape is None or groups < 1 or not call.require_min_rank(2):
         return
     call.require_multiple(0, 1, groups, "`num_groups`")
-    per_group = groups, "`num_groups`"
-    needed = per_group if call.since < 21 else (shape[1], "dimension 1 of {0}")
+    needed = (groups, "`num_groups`") if call.since < 21 else (shape[1], "dimension 1 of {0}")
     for index in (1, 2):
         call.require_vector(index, *needed, accepted=True)
 
@@ -240,21 +239,18 @@ def _slice(call: OperatorCall) -> None:
 def _split(call: OperatorCall) -> None:
     """Require a `Split` to have `num_outputs` outputs, or one output per element of `split`."""
     declared, outputs = call.integer("num_outputs", 0), len(call.node.outputs)
+    count = count_noun(outputs, "output")
     if declared > 0 and declared != outputs:
-        count = count_noun(outputs, "output")
         call.reject(f"`num_outputs` is {declared}, but the node has {count}")
-    negative = [
-        size for size in call.symbolic("split", 1) or () if isinstance(size, int) and size < 0
-    ]
-    if negative and call.has_input(1):
-        call.reject(f"{{1}} has the negative size {negative[0]}", specified=False)
+    sizes = [size for size in call.symbolic("split", 1) or () if isinstance(size, int)]
+    if call.has_input(1) and min(sizes, default=0) < 0:
+        call.reject(f"{{1}} has the negative size {min(sizes)}", specified=False)
     parts = call.shape(1)
     if parts is None or not call.require_rank(1, 1) or call.value(1) is not None:
         return
     # `split` may be shorter: the last outputs may be omitted.
     named = max([index for index, name in enumerate(call.node.outputs, 1) if name], default=0)
     if isinstance(parts[0], int) and not named <= parts[0] <= outputs:
-        count = count_noun(outputs, "output")
         call.reject(f"{{1}} has {entries(parts[0])}, but the node has {count}")
 
 
@@ -327,10 +323,7 @@ _NUMBERS: Mapping[str, tuple[int, ...]] = {
     "TopK": (1,),
     "Trilu": (1,),
 }
-"""Maps operators to the 0-based indices of inputs that must have one element and rank 0 or 1.
-
-onnxruntime requires this.
-"""
+"""Maps operators to the indices of inputs that need one element and rank 0 or 1 in onnxruntime."""
 REDUCTIONS = """
     ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
     ReduceSum ReduceSumSquare
