@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 
 from onnxtext.ast.model import Fragment
@@ -19,8 +20,11 @@ Target = Signature | Scope | None
 @cache_in_memo
 def resolve_targets(subject: CheckedModel) -> dict[int, list[Target]]:
     """Return the targets of all nodes: `id(scope)` maps to a list parallel to `scope.nodes`."""
-    # All nested graphs of a graph have the same opsets, so they share a cache.
-    finder = cache_by_id(lambda opsets: cache(partial(_target, subject, opsets)))
+
+    @cache_by_id  # nested graphs have the opsets of the outer graph, so they share a cache
+    def finder(opsets: Opsets | None) -> Callable[[str | None, str, str | None], Target]:
+        return cache(partial(_target, subject, opsets))
+
     result: dict[int, list[Target]] = {}
     for scope in subject.scopes:
         find = finder(scope.opsets)
