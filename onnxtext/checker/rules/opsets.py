@@ -128,7 +128,8 @@ def _not_imported(subject: CheckedModel) -> Iterator[Finding]:
         versions = scope.opsets
         if not versions and _is_reported(subject, scope):
             continue
-        for node in scope.nodes:
+        nodes = [node for node in scope.nodes if node.domain] if "" in versions else scope.nodes
+        for node in nodes:
             domain = plain_domain(node.domain)
             if node.domain == "ai.onnx":
                 is_inner = scope.function is not None or scope.holder is not None
