@@ -21,7 +21,7 @@ _SECONDS = 10
 _MEMORY = 3 << 30
 _OTHER = re.compile(
     "NOT_IMPLEMENTED|bad_alloc|allocate memory|out of data bounds|std::bad_function|"
-    "Could not find an implementation|is not a registered function|overflow",
+    "Could not find an implementation|is not a registered function|overflow"
 )
 """Matches errors that have other reasons than types, shapes and attributes."""
 
@@ -44,10 +44,7 @@ class Verdict(NamedTuple):
 
 
 def judged(
-    model: onnx.ModelProto,
-    sizes: tuple[tuple[int, ...], ...] = SIZES,
-    *,
-    shapes: bool = False,
+    model: onnx.ModelProto, sizes: tuple[tuple[int, ...], ...] = SIZES, *, shapes: bool = False
 ) -> Verdict:
     """Load a model, and run it with inputs of the declared types, once for each tuple in `sizes`.
 

@@ -29,10 +29,7 @@ from benchmarks.transformer import transformer
 
 KEYS = 20
 INTERVAL = 0.05
-TYPED = {
-    "right": " " * KEYS,
-    "breaking": "\nextra = Add (hidden_s",
-}
+TYPED = {"right": " " * KEYS, "breaking": "\nextra = Add (hidden_s"}
 """The texts to type after a node: blanks, which are valid, or the beginning of another node."""
 
 NODE = re.compile(r" = (MatMul|LeakyRelu|Relu|LayerNormalization)\b.*\)$")
@@ -46,9 +43,7 @@ class Editor:
 
     def __init__(self, text: str, uri: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "onnxtext", "lsp"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [sys.executable, "-m", "onnxtext", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self.ids = itertools.count(1)
         self.answers: dict[int, tuple[float, dict[str, Any]]] = {}

@@ -168,12 +168,7 @@ def _run_command(task: _Task, options: Options) -> None:
         task.row.failed = finished.failed
         return
     size, digest = _content(task.target)
-    result = {
-        "seconds": finished.seconds,
-        "peak": finished.peak,
-        "size": size,
-        "sha256": digest,
-    }
+    result = {"seconds": finished.seconds, "peak": finished.peak, "size": size, "sha256": digest}
     task.runs.append(result)
 
 

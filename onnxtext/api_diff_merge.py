@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
-from onnxtext.model_arguments import (
-    ModelArgument,
-    as_tuple,
-    read_model_argument,
-    require_text,
-)
+from onnxtext.model_arguments import ModelArgument, as_tuple, read_model_argument, require_text
 from onnxtext.source import Source
 
 if TYPE_CHECKING:

@@ -122,13 +122,7 @@ def combined_diagnostic(errors: Sequence[LowerError], source: Source) -> Diagnos
         help = fix.title if fix is not None else f"write `{form}`" if form else help
     subject = Subject("decorator", first.mark) if first.mark.startswith("@") else None
     return Diagnostic(
-        first.code,
-        first.message,
-        source=source,
-        labels=labels,
-        help=help,
-        fix=fix,
-        subject=subject,
+        first.code, first.message, source=source, labels=labels, help=help, fix=fix, subject=subject
     )
 
 

@@ -13,11 +13,7 @@ from onnxtext.differ.collected_changes import Collector
 from onnxtext.differ.compare_messages import compare_messages
 from onnxtext.differ.model_side import ModelSide
 from onnxtext.differ.result import Category, FieldChange
-from onnxtext.differ.statement_text import (
-    attribute_statement,
-    data_statement,
-    type_statement,
-)
+from onnxtext.differ.statement_text import attribute_statement, data_statement, type_statement
 from onnxtext.differ.tensor_data import TensorRef, compare_data, storage_fields, why_not_compared
 from onnxtext.printer.quoting import quote_string
 from onnxtext.tensor.blobs import BlobError

@@ -60,10 +60,7 @@ def merge_files(
     stored = [read_input(path) for path in (base, ours, theirs)]
     plain = [without_note(data) for data in stored]
     merged = merge(
-        *plain,
-        marker_size=marker_size,
-        labels=(base_label, our_label, their_label),
-        path=path,
+        *plain, marker_size=marker_size, labels=(base_label, our_label, their_label), path=path
     )
     content = merged.content
     if merged.conflicts and not merged.is_binary and _is_filtered(path):

@@ -20,12 +20,7 @@ from onnxtext.git.attributes_files import (
     path_to_record,
     resolve_recorded,
 )
-from onnxtext.git.gitattributes import (
-    DamagedBlock,
-    block_lines,
-    read_attributes,
-    write_attributes,
-)
+from onnxtext.git.gitattributes import DamagedBlock, block_lines, read_attributes, write_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,
     KNOWN,
@@ -84,8 +79,7 @@ def find_installed(scope: Scope) -> InstalledSettings:
     """
     if scope == "local" and not in_repository():
         raise git_error(
-            "there is no git repository here",
-            help="outside of a repository, use `--global`",
+            "there is no git repository here", help="outside of a repository, use `--global`"
         )
     recorded = read_config(scope, _RECORDED)
     names = recorded.get(_MODE, [""])[-1].split()

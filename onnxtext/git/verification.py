@@ -13,20 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.diagnostics import OnnxTextError
-from onnxtext.git.clean_smudge import (
-    clean,
-    is_source,
-    model_limit,
-    smudge,
-    too_large,
-)
-from onnxtext.git.repository import (
-    git_error,
-    read_tracked,
-    run_git,
-    split_output,
-    top_level,
-)
+from onnxtext.git.clean_smudge import clean, is_source, model_limit, smudge, too_large
+from onnxtext.git.repository import git_error, read_tracked, run_git, split_output, top_level
 from onnxtext.io.text_or_binary import (
     MODEL_SUFFIXES,
     TEXT_SUFFIXES,

@@ -16,13 +16,7 @@ from onnxtext.ast.map_names import Names, Scope, map_all_names
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import FunctionKey, function_key, operator_key
-from onnxtext.merger.reordered_parameters import (
-    Order,
-    ScopeKey,
-    new_orders,
-    reorder,
-    scopes_by_key,
-)
+from onnxtext.merger.reordered_parameters import Order, ScopeKey, new_orders, reorder, scopes_by_key
 from onnxtext.merger.value_names import ValueNames, ValueScope
 from onnxtext.printer.models import print_fragment
 

@@ -88,10 +88,7 @@ def _scopes(model: Model) -> _Scopes:
 
 
 def _moved_arguments(
-    calls: Sequence[tuple[Node, Node]],
-    base: _Scopes,
-    side: _Scopes,
-    together: _Scopes,
+    calls: Sequence[tuple[Node, Node]], base: _Scopes, side: _Scopes, together: _Scopes
 ) -> Iterator[Finding]:
     """Find calls whose arguments belong to other parameters in the merge.
 

@@ -58,10 +58,7 @@ class NodeParts:
 
 
 def node_lines(
-    parts: NodeParts,
-    indent: str,
-    broken_attributes: Callable[[str], str],
-    comma: str = ",",
+    parts: NodeParts, indent: str, broken_attributes: Callable[[str], str], comma: str = ","
 ) -> str:
     """Return the text of a node, on one line if it fits.
 
@@ -193,11 +190,7 @@ def _fits(text: str, start: int) -> bool:
 
 
 def value_text(
-    decorators: Decorators,
-    type: str,
-    name: str,
-    write: Literal | None,
-    indent: str,
+    decorators: Decorators, type: str, name: str, write: Literal | None, indent: str
 ) -> str:
     """Return `decorators type name = literal`: the text of a value info or attribute.
 
@@ -217,11 +210,7 @@ def value_text(
 
 
 def tensor_lines(
-    decorators: Decorators,
-    head: tuple[str, str, str],
-    write: Literal,
-    indent: str,
-    budget: int,
+    decorators: Decorators, head: tuple[str, str, str], write: Literal, indent: str, budget: int
 ) -> str:
     """Return `decorators type name = literal`: the text of a tensor in an attribute.
 

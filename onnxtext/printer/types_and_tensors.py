@@ -15,12 +15,7 @@ from onnxtext.printer.quoting import quote_string, quote_word, string_value, val
 from onnxtext.printer.statement_layout import column, tensor_lines
 from onnxtext.tensor.element_count import count_elements
 from onnxtext.tensor.element_types import ELEMENTS, ElementType
-from onnxtext.tensor.format_elements import (
-    format_field,
-    format_rows,
-    format_typed,
-    is_splat,
-)
+from onnxtext.tensor.format_elements import format_field, format_rows, format_typed, is_splat
 
 # ---- Types ----------------------------------------------------------------------------------
 

@@ -20,20 +20,8 @@ from onnxtext.proto.unknown_fields import (
 )
 from onnxtext.tensor.errors import LiteralError
 from onnxtext.tensor.float_literals import float32_bits, float32_text, float64_bits, float64_text
-from onnxtext.wire.reader import (
-    WireError,
-    WireField,
-    read_fields,
-    read_varint,
-)
-from onnxtext.wire.writer import (
-    FIXED32,
-    LENGTH,
-    VARINT,
-    delimited,
-    tag,
-    varint,
-)
+from onnxtext.wire.reader import WireError, WireField, read_fields, read_varint
+from onnxtext.wire.writer import FIXED32, LENGTH, VARINT, delimited, tag, varint
 
 _RANGES = {
     "int32": (-(1 << 31), (1 << 31) - 1),
@@ -122,8 +110,7 @@ def _scalar(field: FieldSpec, value: FieldValue, depth: int) -> bytes:
             if text in numbers:
                 return varint(numbers[text])
             raise RecordError(
-                f"`{field.name}` has no value `{text}`; its values are {', '.join(numbers)}",
-                text,
+                f"`{field.name}` has no value `{text}`; its values are {', '.join(numbers)}", text
             )
         case "float", Number(text):
             return _float(text, float32_bits).to_bytes(4, "little")

@@ -70,8 +70,7 @@ class Encoder:
                     order = [number for number in numbers if isinstance(number, int)]
                     if len(order) != len(numbers) or len(set(order)) != len(order):
                         raise HabitError(
-                            "`order` takes a message and numbers of its fields, none twice",
-                            "order",
+                            "`order` takes a message and numbers of its fields, none twice", "order"
                         )
                     self.orders[_find_message(name)] = {n: rank for rank, n in enumerate(order)}
                 case _:

@@ -26,10 +26,7 @@ NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
         ("index_to_device_group_map", 3, "IntIntListEntryProto*"),
         ("sharded_dim", 4, "ShardedDimProto*"),
     ),
-    "ShardedDimProto": (
-        ("axis", 1, "int64"),
-        ("simple_sharding", 2, "SimpleShardedDimProto*"),
-    ),
+    "ShardedDimProto": (("axis", 1, "int64"), ("simple_sharding", 2, "SimpleShardedDimProto*")),
     "SimpleShardedDimProto": (
         ("dim_value", 1, "int64"),
         ("dim_param", 2, "string"),

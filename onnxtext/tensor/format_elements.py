@@ -33,10 +33,7 @@ _FEW = 1 << 10
 
 
 def format_rows(
-    element: ElementType,
-    data: bytes | memoryview,
-    row: int | None = None,
-    count: int | None = None,
+    element: ElementType, data: bytes | memoryview, row: int | None = None, count: int | None = None
 ) -> list[str]:
     """Return the elements of ``raw_data`` as rows of text, without brackets.
 

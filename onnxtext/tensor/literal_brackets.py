@@ -278,9 +278,7 @@ def _walk(clean: str, dims: Sequence[int], shape: tuple[int, ...]) -> LiteralErr
             return LiteralError("expected no `...` in nested brackets", offset, 3, fix)
         if offset and not counts and not ready:
             return LiteralError(
-                f"expected nothing after `]`, found {quote_token(token)}",
-                offset,
-                len(token),
+                f"expected nothing after `]`, found {quote_token(token)}", offset, len(token)
             )
         if token == "]" and counts:
             count, expected, start = counts.pop(), shape[len(counts)], starts.pop()

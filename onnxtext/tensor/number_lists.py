@@ -275,9 +275,7 @@ def _bits(
 
 
 def _read_specials_apart(
-    elements: Elements,
-    fast: Callable[[bytes], NDArray[Any] | None],
-    convert: Callable[[str], int],
+    elements: Elements, fast: Callable[[bytes], NDArray[Any] | None], convert: Callable[[str], int]
 ) -> NDArray[Any] | None:
     """Read words and hexadecimal numbers one by one, and the other elements in bulk.
 

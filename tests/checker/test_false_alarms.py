@@ -104,8 +104,7 @@ def test_different_value_infos_that_fit_together_are_a_warning() -> None:
 
 def test_declared_initializers_are_not_removed_with_their_declarations() -> None:
     source = text(
-        "y = Add (x, w)",
-        values="float[4] w = {1, 2, 3, 4}, float[4] w = {1, 2, 3, 4},",
+        "y = Add (x, w)", values="float[4] w = {1, 2, 3, 4}, float[4] w = {1, 2, 3, 4},"
     ).replace("main (", "@value_info(initializers)\nmain (")
     for item in onnxtext.check(source):
         if item.code == "value-info-duplicate":
@@ -486,8 +485,7 @@ def test_a_nested_value_hides_an_omitted_input_of_a_function(depth: int, node: s
 
 
 @pytest.mark.parametrize(
-    "node",
-    ["Optional (z)", "SequenceConstruct (z)", "Relu (z)", "SequenceInsert (s, z)"],
+    "node", ["Optional (z)", "SequenceConstruct (z)", "Relu (z)", "SequenceInsert (s, z)"]
 )
 def test_nodes_after_an_output_that_onnx_cannot_infer_have_no_errors(node: str) -> None:
     """onnx cannot infer an `If` that returns an untyped initializer; onnxruntime can."""

@@ -600,8 +600,7 @@ def test_errors_that_onnx_finds_in_a_loop_that_never_runs_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "nodes",
-    ["next = Add (x, w)", "odd = SpaceToDepth <blocksize = 2> (u)\n  next = Identity (v)"],
+    "nodes", ["next = Add (x, w)", "odd = SpaceToDepth <blocksize = 2> (u)\n  next = Identity (v)"]
 )
 @pytest.mark.parametrize("operator", ["my.Loop", "ai.onnx.Loop"])
 def test_an_operator_of_another_domain_is_not_a_loop(nodes: str, operator: str) -> None:
@@ -907,8 +906,7 @@ def test_an_imported_domain_is_suggested_for_a_similar_one(domain: str, help: st
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "section",
-    ['configuration "d" { device: ["cpu"] }', 'training { update_binding: ["a": "b"] }'],
+    "section", ['configuration "d" { device: ["cpu"] }', 'training { update_binding: ["a": "b"] }']
 )
 def test_findings_in_many_sections_take_linear_time(section: str) -> None:
     """The sections of a text are not searched again for each finding."""
@@ -937,8 +935,7 @@ def test_the_negative_dimensions_that_onnx_rejects_are_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [("s, b", "have different lengths"), ("s, a, z, z", "a step is 0")],
+    ("arguments", "problem"), [("s, b", "have different lengths"), ("s, a, z, z", "a step is 0")]
 )
 def test_the_cause_why_a_slice_is_rejected_is_named(arguments: str, problem: str) -> None:
     values = "int64[1] a = {1}, int64[2] b = {1, 2}, int64[1] z = {0},"
@@ -978,8 +975,7 @@ def test_shortened_names_keep_their_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("condition", "used", "wanted"),
-    [("", "k", "error"), ("", "t", "warning"), ("t", "k", None)],
+    ("condition", "used", "wanted"), [("", "k", "error"), ("", "t", "warning"), ("t", "k", None)]
 )
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_condition_that_no_loop_passes_needs_a_type(

@@ -104,9 +104,7 @@ def wrong_calls(count: int) -> str:
 
 def calls_with_defaults(count: int) -> str:
     return calls(
-        "v# = f.F (x)",
-        f"F <{names('a', '{} = 1', count)}> (a) => (b) {{ b = my.Op (a) }}",
-        count,
+        "v# = f.F (x)", f"F <{names('a', '{} = 1', count)}> (a) => (b) {{ b = my.Op (a) }}", count
     )
 
 
@@ -143,10 +141,7 @@ def test_each_cycle_is_compared_only_with_its_own_nested_uses(
         "then_branch = t () => (p) { p = Relu (v#) }, else_branch = e () => (q) { q = Relu (x) }"
     )
     found = onnxtext.check(
-        text(
-            f"{lines(f'v# = If (c) <{branches}>')}\ny = Relu (x)",
-            inputs="float[4] x, bool c",
-        )
+        text(f"{lines(f'v# = If (c) <{branches}>')}\ny = Relu (x)", inputs="float[4] x, bool c")
     )
     cycles = [item for item in found if item.code == "graph-cycle"]
     assert len(cycles) == COUNT

@@ -101,10 +101,7 @@ INDICES = {
 def sparse_model(typed: bool, indices: list[int]) -> onnx.ModelProto:
     parts = [
         numpy_helper.from_array(np.array(list, dtype), name)
-        for list, dtype, name in (
-            ([1.0] * 40, np.float32, "s"),
-            (indices, np.int64, "i"),
-        )
+        for list, dtype, name in (([1.0] * 40, np.float32, "s"), (indices, np.int64, "i"))
     ]
     if typed:
         parts = [

@@ -145,9 +145,7 @@ def test_missing_imports_are_added(before: str, after: str) -> None:
 
 def test_imports_of_functions() -> None:
     model = text(
-        "y = my.f (x)",
-        opsets='21, "my": 1',
-        rest='<domain: "my"> f (a) => (b) { b = Relu (a) }\n',
+        "y = my.f (x)", opsets='21, "my": 1', rest='<domain: "my"> f (a) => (b) { b = Relu (a) }\n'
     )
     result, done = fixed(model)
     assert done

@@ -3,14 +3,7 @@
 
 from __future__ import annotations
 
-from onnx import (
-    AttributeProto,
-    GraphProto,
-    ModelProto,
-    NodeProto,
-    ValueInfoProto,
-    helper,
-)
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, helper
 
 CALLED = "onnxtext_called"
 """The name of the function to which `in_function` moves the graph."""

@@ -176,10 +176,7 @@ def test_git_textconv_refuses_a_file_that_changes(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(model().SerializeToString())
     patch = MAPPED.replace("onnxtext.weights.safe_paths", "onnxtext.io.files")
     result = run_patched(
-        patch.replace("CHANGE", "os.utime(path)"),
-        "git",
-        "textconv",
-        tmp_path / "m.onnx",
+        patch.replace("CHANGE", "os.utime(path)"), "git", "textconv", tmp_path / "m.onnx"
     )
     assert result.status == 2
     assert "m.onnx: it changed while it was being read" in result.err

@@ -40,10 +40,7 @@ def files(tmp_path: Path) -> Path:
 
 
 EDITS = {
-    "rename": (
-        ["rename", "two", "zwei"],
-        [("[two] b = Mul( a, w )", "[zwei] b = Mul (a, w)")],
-    ),
+    "rename": (["rename", "two", "zwei"], [("[two] b = Mul( a, w )", "[zwei] b = Mul (a, w)")]),
     "rename a value": (
         ["rename", "b", "z"],
         [("b = Mul( a, w )", "z = Mul (a, w)"), ("<axis: int = 1> (b)", "<axis = 1> (z)")],

@@ -169,12 +169,7 @@ def test_compare_lists_outputs_that_one_model_lacks(files: Path) -> None:
     some = run(*long, cwd=files)
     assert (some.status, some.out.decode().splitlines()[1:]) == (
         0,
-        [
-            "outputs:",
-            "  y     equal",
-            "  m     only in m.onnx",
-            "  long  only in long.onnxtxt",
-        ],
+        ["outputs:", "  y     equal", "  m     only in m.onnx", "  long  only in long.onnxtxt"],
     )
     row = json.loads(run(*long, "--json", cwd=files).out)[-1]
     assert (row["name"], row["note"]) == ("long", "only in long.onnxtxt")

@@ -41,11 +41,7 @@ def terminal(command: list[str], typed: bytes = b"") -> tuple[int, str]:
     """Run a command on a terminal; return its status and output."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        command,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment(),
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment()
     )
     os.close(theirs)
     os.write(ours, typed)

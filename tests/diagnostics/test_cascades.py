@@ -116,11 +116,7 @@ CASES = {
         2,
         "wrong-mark",
     ),
-    "a header with semicolons": (
-        LONG_HEADER.format(";", ";", ";") + G,
-        2,
-        "wrong-mark",
-    ),
+    "a header with semicolons": (LONG_HEADER.format(";", ";", ";") + G, 2, "wrong-mark"),
     "a comment in quotes before the graph": (H + '"""a comment"""\n' + G, 2, "lone-string"),
     "three quotes for a name, before a string of several lines": (
         SECTION.replace("{}", '    a: """\n      1 + 2\n      """\n  ').replace(
@@ -252,11 +248,7 @@ CASES = {
     "import": ("import onnx\n" + H + G, 1, "foreign-word"),
     "from import": ("from onnx import helper\n\n" + H + G, 1, "foreign-word"),
     "fences": ("```onnxtxt\n" + H + G + "```\n", 1, "foreign-word"),
-    "a colon before the nodes": (
-        HEAD.replace(" {", ":") + "  y = Relu (x)\n",
-        2,
-        "syntax-error",
-    ),
+    "a colon before the nodes": (HEAD.replace(" {", ":") + "  y = Relu (x)\n", 2, "syntax-error"),
     "two tokens exchanged": (HEAD + "  y = Relu x( )\n}\n", 3, "syntax-error"),
     "a comma and a name exchanged": (
         H.replace("10, opset_import", "10opset_import ,") + G,
@@ -279,16 +271,8 @@ CASES = {
         3,
         "value-undefined",
     ),
-    "an input too many, left out": (
-        HEAD + "  y = Add (x, , x)\n}\n",
-        3,
-        "input-count",
-    ),
-    "an attribute misspelt": (
-        HEAD + "  y = Concat <xais = 0> (x)\n}\n",
-        3,
-        "attribute-unknown",
-    ),
+    "an input too many, left out": (HEAD + "  y = Add (x, , x)\n}\n", 3, "input-count"),
+    "an attribute misspelt": (HEAD + "  y = Concat <xais = 0> (x)\n}\n", 3, "attribute-unknown"),
     "a node without its output": (HEAD + "  = Relu (x)\n}\n", 3, "node-no-output"),
     "no header": (G + FUNCTION + "F (a) => (b) {\n  b = Relu (a)\n}\n", 1, "ir-version-missing"),
     "a function without a header": (

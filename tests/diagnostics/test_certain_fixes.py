@@ -535,10 +535,7 @@ def test_the_title_of_a_fix_of_quotes_cuts_only_the_string(quotes: str) -> None:
     ("mistake", "start"),
     [
         (node(f"  u = helper.make_node('Elu', ['t'], ['u'], note='{'n' * 70}')"), "u = Elu <note"),
-        (
-            node("  t = Abs (x)") + f"metadata {{ graph {{\n  k: [{'1, ' * 40}2]\n}} }}\n",
-            '"[1, 1',
-        ),
+        (node("  t = Abs (x)") + f"metadata {{ graph {{\n  k: [{'1, ' * 40}2]\n}} }}\n", '"[1, 1'),
         (node(f"  Abs ({'x' * 80}) -> y"), "y = Abs (x"),
     ],
 )

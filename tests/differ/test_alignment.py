@@ -71,10 +71,7 @@ def test_a_node_is_inserted_and_values_are_renumbered() -> None:
     result = diff(model(plain), model([replace(node, name=None) for node in edited]))
     users = [i for i, node in enumerate(nodes) if i > at and value in node.inputs]
     assert sorted(listed(result)) == sorted(
-        [
-            ("added", f"graph.node[{at + 1}]"),
-            *[("changed", f"graph.node[{i + 1}]") for i in users],
-        ]
+        [("added", f"graph.node[{at + 1}]"), *[("changed", f"graph.node[{i + 1}]") for i in users]]
     )
 
 

@@ -48,10 +48,7 @@ def heads(shown: str) -> list[str]:
 def test_a_fusion_is_one_group() -> None:
     result = fusion(30)
     shown = text.render(result)
-    assert heads(shown) == [
-        "30 × MatMul + Add became com.microsoft.FusedMatMul",
-        "60 differences",
-    ]
+    assert heads(shown) == ["30 × MatMul + Add became com.microsoft.FusedMatMul", "60 differences"]
     assert "-m0 = MatMul (a0, w)\n-a1 = Add (m0, b)\n+a1 = com.microsoft.FusedMatMul" in shown
     assert "# … and 29 more like this\n" in shown
     assert "`onnxtext diff --all` shows each" in shown

@@ -68,8 +68,7 @@ LARGEST = 200_000
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "file",
-    [file for file in wheel_models() if (onnx_directory() / file).stat().st_size <= LARGEST],
+    "file", [file for file in wheel_models() if (onnx_directory() / file).stat().st_size <= LARGEST]
 )
 def test_any_change_is_found(file: str) -> None:
     data = (onnx_directory() / file).read_bytes()

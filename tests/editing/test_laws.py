@@ -60,13 +60,7 @@ NODES = (
     "y = ",
 )
 ATTRIBUTES = ("axis = 1", 's = "x"', "t = float[2] [1, 2]", "e: floats = []", "axis", "ß = 1")
-REFUSED = {
-    "edit-refused",
-    "edit-unknown-name",
-    "syntax-error",
-    "unclosed-bracket",
-    "unquoted-name",
-}
+REFUSED = {"edit-refused", "edit-unknown-name", "syntax-error", "unclosed-bracket", "unquoted-name"}
 
 Options = dict[str, Any]
 

@@ -203,11 +203,7 @@ def weighted_mean() -> list[Case]:
 
 def smoothing() -> list[Case]:
     # From 8, each level moves a quarter of the way to the next sample.
-    outputs = {
-        "smoothed": f32(7, 8, 6, 6),
-        "last_level": scalar(6),
-        "largest_jump": scalar(8),
-    }
+    outputs = {"smoothed": f32(7, 8, 6, 6), "last_level": scalar(6), "largest_jump": scalar(8)}
     return [Case({"samples": f32(4, 11, 0, 6), "start": scalar(8)}, outputs)]
 
 
@@ -237,10 +233,7 @@ def feed_forward() -> list[Case]:
 CASES: dict[str, list[Case]] = {
     "attention.onnxtxt": attention(),
     "classifier.onnxtxt": classifier(),
-    "collatz.onnxtxt": [
-        collatz_case(6, 3, 10, 5, 16, 8, 4, 2, 1),
-        collatz_case(8, 4, 2, 1),
-    ],
+    "collatz.onnxtxt": [collatz_case(6, 3, 10, 5, 16, 8, 4, 2, 1), collatz_case(8, 4, 2, 1)],
     "convnet.onnxtxt": convnet(),
     "decision_trees.onnxtxt": decision_trees(),
     "extensions.onnxtxt": extensions(),
@@ -264,7 +257,7 @@ CASES: dict[str, list[Case]] = {
         spam_case("ham", report=1, thanks=1, click=2),
     ],
     "temperature.onnxtxt": [
-        Case({"celsius": f32(-40, 0, 37, 100)}, {"degrees": f32(-40, 32, 98.6, 212)}),
+        Case({"celsius": f32(-40, 0, 37, 100)}, {"degrees": f32(-40, 32, 98.6, 212)})
     ],
     "weighted_mean.onnxtxt": weighted_mean(),
 }

@@ -12,14 +12,7 @@ from typing import Literal, get_args
 import onnxtext
 from onnxtext.api import to_official
 from onnxtext.binary_to_text import print_binary
-from tests.corpus import (
-    EXAMPLES,
-    index,
-    onnx_directory,
-    shared_model,
-    shared_models,
-    wheel_models,
-)
+from tests.corpus import EXAMPLES, index, onnx_directory, shared_model, shared_models, wheel_models
 from tests.format.edits import is_text, sentence
 from tests.format.test_comments import official_models
 

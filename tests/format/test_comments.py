@@ -214,10 +214,7 @@ def test_lists_with_comments_fill_their_lines(items: str, lines: list[str], star
         ("y = Op (a, # one\nb # two\n) # y", "y = Op (\n a, # one\n b, # two\n) # y"),
         ("y = Op # op\n ( # all\n\n# own\na,\n)", "# op\ny = Op ( # all\n # own\n a,\n)"),
         ("y = Op <i = 1> (a\n# end\n)", "y = Op <i = 1> (\n a,\n # end\n)"),
-        (
-            "y = Op (a # one\n) <\ni = 1 # two\n>",
-            "y = Op (\n a, # one\n) <\n i = 1, # two\n>",
-        ),
+        ("y = Op (a # one\n) <\ni = 1 # two\n>", "y = Op (\n a, # one\n) <\n i = 1, # two\n>"),
         (
             "y = Op <\ni = 1 # one\n> # op\n (a # two\n)",
             "y = Op <\n i = 1, # one\n # op\n> (\n a, # two\n)",

@@ -280,8 +280,7 @@ def test_a_model_over_the_limit_stays_a_binary(filtered: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    "item",
-    ["<float[500000000] w = [0, ...]> {}", "{ y = Op <a: ints[500000000] = [0, ...]> () }"],
+    "item", ["<float[500000000] w = [0, ...]> {}", "{ y = Op <a: ints[500000000] = [0, ...]> () }"]
 )
 def test_a_short_text_does_not_expand_to_a_huge_model(filtered: Repository, item: str) -> None:
     text = f"<ir_version: 10> g () => () {item}\n".encode()

@@ -228,11 +228,7 @@ def test_byte_order_mark_and_line_ends() -> None:
     assert onnxtext.to_binary(text + "\n# end") == data
 
 
-DEEP = [
-    ("seq(", "float", ")", 5000),
-    ("optional(", "float", ")", 60),
-    ("[", "1", "]", 5000),
-]
+DEEP = [("seq(", "float", ")", 5000), ("optional(", "float", ")", 60), ("[", "1", "]", 5000)]
 
 
 @pytest.mark.parametrize(("opening", "middle", "closing", "depth"), DEEP)

@@ -99,11 +99,7 @@ async def test_to_binary_keeps_a_changed_original(client: LanguageClient, tmp_pa
     path.write_bytes(changed)
     with pytest.raises(JsonRpcException, match="has changed on disk"):
         await ask(
-            client,
-            "onnxtext/toBinary",
-            text=read.text,
-            original=path.as_uri(),
-            digest=read.digest,
+            client, "onnxtext/toBinary", text=read.text, original=path.as_uri(), digest=read.digest
         )
     assert path.read_bytes() == changed
 

@@ -214,11 +214,7 @@ async def test_names_in_sections_are_found_and_renamed(
         ("node [fi|rst] {", "[first] float", ["node [first] {"]),
         ("[choice].then_branch.|q {", "[inner] q", ["(q) {\n", "q {\n    trace", "branch.q: ["]),
         ("tensor |v", "v = {blob", ['["v"]', "v {"]),
-        (
-            '["|w": "n"]',
-            "w = external",
-            ['"w", nodes', '"w"]\n  [', '"w"]\n}', '"w": "n'],
-        ),
+        ('["|w": "n"]', "w = external", ['"w", nodes', '"w"]\n  [', '"w"]\n}', '"w": "n']),
         ('"w": "|n"]', "n = Abs", ["n) {", '"n"]']),
     ):
         params = session.params(t.DefinitionParams, place)

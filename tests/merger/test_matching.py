@@ -20,12 +20,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.corpus import SHARED
 
-KEYS = (
-    item_keys.key_of,
-    item_keys.label_of,
-    item_keys.content_of,
-    item_keys.kind_of,
-)
+KEYS = (item_keys.key_of, item_keys.label_of, item_keys.content_of, item_keys.kind_of)
 
 
 def unread(part: TextPart) -> Iterator[TextPart]:

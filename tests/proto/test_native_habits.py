@@ -69,10 +69,7 @@ def test_any_bytes_have_the_same_habits() -> None:
 @pytest.mark.parametrize("kind", ["packed", "unpacked"])
 @pytest.mark.parametrize("data", [b"\n\x01\xb3", b"\x22\x03abc"], ids=["dims", "float_data"])
 def test_cut_off_lists_are_encoded_the_same(kind: str, data: bytes) -> None:
-    habits = (
-        EncodingHabit(kind, ("tensor.dims",)),
-        EncodingHabit(kind, ("tensor.float_data",)),
-    )
+    habits = (EncodingHabit(kind, ("tensor.dims",)), EncodingHabit(kind, ("tensor.float_data",)))
 
     def encode() -> bytes | type[WireError]:
         try:

@@ -165,9 +165,7 @@ def test_a_cut_has_exactly_the_nodes_on_paths(graph: Graph, data: st.DataObject)
     assert {value.name for value in found.inputs} == used - result
 
 
-def test_statistics_are_computed_for_what_is_read(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_statistics_are_computed_for_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Digests and statistics are computed only for the weights that are shown."""
     described: list[int] = []
     hashed: list[int] = []

@@ -11,12 +11,7 @@ import pytest
 
 from onnxtext.ast.records import Decorator, Field
 from onnxtext.select_core import core
-from onnxtext.syntax.actions import (
-    attribute_values,
-    records_and_decorators,
-    resources,
-    strings,
-)
+from onnxtext.syntax.actions import attribute_values, records_and_decorators, resources, strings
 from onnxtext.syntax.actions.semantic_error import SemanticError
 from onnxtext.syntax.grammar.lexer import Token
 from tests.seeds import draws, seeded

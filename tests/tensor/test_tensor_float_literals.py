@@ -291,11 +291,7 @@ def test_float64_is_correctly_rounded(text: str) -> None:
     assert nearest(Fraction(text.replace(".e", "e")), float64_bits(text), 64)
 
 
-@given(
-    st.integers(0, FLT_MAX - 1),
-    st.integers(-3, 3),
-    st.integers(0, 25),
-)
+@given(st.integers(0, FLT_MAX - 1), st.integers(-3, 3), st.integers(0, 25))
 def test_float32_is_correctly_rounded_near_halfway_points(
     code: int, nudge: int, place: int
 ) -> None:

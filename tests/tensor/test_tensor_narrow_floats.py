@@ -342,21 +342,11 @@ def test_scalar_and_bulk_rounding_agree(element: ElementType) -> None:
             "float8e4m3fn has no infinity",
             "write the largest number, `448.0`",
         ),
-        (
-            "float6e2m3",
-            "-inf",
-            "float6e2m3 has no infinity",
-            "write the lowest number, `-7.5`",
-        ),
+        ("float6e2m3", "-inf", "float6e2m3 has no infinity", "write the lowest number, `-7.5`"),
         ("float8e8m0", "-inf", "float8e8m0 has no infinity", None),
         ("float6e3m2", "nan", "float6e3m2 has no nan", "write a number"),
         ("float4e2m1", "-nan", "float4e2m1 has no nan", "write a number"),
-        (
-            "float8e5m2fnuz",
-            "-nan",
-            "float8e5m2fnuz has no nan with a sign",
-            "write `nan`",
-        ),
+        ("float8e5m2fnuz", "-nan", "float8e5m2fnuz has no nan with a sign", "write `nan`"),
         (
             "float16",
             "nan(0x3c00)",

@@ -225,12 +225,7 @@ def test_only_some_messages_are_readable_as_models() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "<ir_version: 10>\n",
-        '<ir_version: 10, producer_name: "p">\n',
-        "<opset_import: [20]>\n",
-    ],
+    ["", "<ir_version: 10>\n", '<ir_version: 10, producer_name: "p">\n', "<opset_import: [20]>\n"],
 )
 def test_minimal_models_are_accepted(text: str) -> None:
     model = onnxtext.loads(TEXT)

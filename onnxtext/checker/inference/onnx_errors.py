@@ -178,11 +178,7 @@ _UNKNOWN_TYPE = re.compile(
     "|Mismatched type: inferred=(0 |.* declared=0)"
     "|Mismatched type for output .*(then=0 |else=0)|should all be tensors.* was (0|not)"
 )
-_VERBS = {
-    "crash": "crashes",
-    "time": "does not end",
-    "memory": "runs out of memory",
-}
+_VERBS = {"crash": "crashes", "time": "does not end", "memory": "runs out of memory"}
 
 
 def failure_of(failure: Failure, place: Place, *, node: bool) -> Finding:

@@ -48,12 +48,7 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic_types import SymbolicStep
-from onnxtext.checker.inference.type_merging import (
-    Types,
-    given_types,
-    type_merger,
-    with_shape_of,
-)
+from onnxtext.checker.inference.type_merging import Types, given_types, type_merger, with_shape_of
 from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.symbolic.small_tensors import SmallTensors, constant_tensor

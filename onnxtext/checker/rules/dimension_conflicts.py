@@ -313,7 +313,4 @@ def _conflict(conflict: SizeConflict) -> Finding:
     )
 
 
-RULES = (
-    Rule("dim-variable-conflict", level="warning"),
-    Rule("dim-forced", level="warning"),
-)
+RULES = (Rule("dim-variable-conflict", level="warning"), Rule("dim-forced", level="warning"))

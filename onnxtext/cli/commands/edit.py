@@ -103,11 +103,7 @@ def _verb(name: str) -> Callable[[Callable[..., Edit]], click.Command]:
     def decorate(function: Callable[..., Edit]) -> click.Command:
         @wraps(function)
         def run(
-            output: str | None,
-            force: bool,
-            diff: bool,
-            reporter: Reporter,
-            **options: Any,
+            output: str | None, force: bool, diff: bool, reporter: Reporter, **options: Any
         ) -> None:
             file = InputFile.of(click.get_current_context().obj)
             target = EditTarget(file.name, file.source, output, force, diff)

@@ -110,7 +110,7 @@ def _attributes_option(help: str) -> Callable[[F], F]:
 )
 @_attributes_option(
     "The attributes file to write; .gitattributes applies to every clone. Default: "
-    ".git/info/attributes of this clone, or with --global the file in core.attributesFile.",
+    ".git/info/attributes of this clone, or with --global the file in core.attributesFile."
 )
 @click.option(
     "--structural/--no-structural",
@@ -149,10 +149,7 @@ def install(
 @_attributes_option("Also remove the lines of onnxtext from this attributes file.")
 @reporting_options
 def uninstall(
-    scope: Scope | None,
-    mode: Mode | None,
-    attributes: Path | None,
-    reporter: Reporter,
+    scope: Scope | None, mode: Mode | None, attributes: Path | None, reporter: Reporter
 ) -> None:
     """Undo `onnxtext git install`.
 

@@ -8,14 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from onnxtext.diagnostics.terminal_text import escape_controls
-from onnxtext.differ.result import (
-    FieldChange,
-    Group,
-    ItemChange,
-    ItemKey,
-    ModelDiff,
-    WeightChange,
-)
+from onnxtext.differ.result import FieldChange, Group, ItemChange, ItemKey, ModelDiff, WeightChange
 from onnxtext.plurals import count_noun
 from onnxtext.printer.quoting import quote_word, value_name
 

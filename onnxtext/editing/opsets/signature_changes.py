@@ -76,7 +76,7 @@ ONLY_NEWER: dict[Step, dict[str, frozenset[bytes]]] = {
 }
 """Values that a version added to an existing attribute."""
 ONLY_OLDER: dict[Step, dict[str, frozenset[bytes]]] = {
-    ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))},
+    ("", "Resize", 13): {"coordinate_transformation_mode": frozenset((b"tf_half_pixel_for_nn",))}
 }
 """Attribute values that a version no longer allows."""
 

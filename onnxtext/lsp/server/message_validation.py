@@ -22,12 +22,7 @@ CUSTOM: dict[str, dict[str, type | tuple[type, ...]]] = {
         "target": (str, type(None)),
         "digest": (str, type(None)),
     },
-    "onnxtext/convert": {
-        "uri": str,
-        "target": str,
-        "direction": str,
-        "force": (bool, type(None)),
-    },
+    "onnxtext/convert": {"uri": str, "target": str, "direction": str, "force": (bool, type(None))},
     "onnxtext/verify": {"uri": str},
     "onnxtext/checked": {"uri": str},
     "onnxtext/graph": {

@@ -233,15 +233,7 @@ NODE = MessageKind(
     described=frozenset({6, 9}),  # doc_string, metadata_props
 )
 _NODES = RepeatedField(
-    NODE,
-    _outputs,
-    (
-        _label,
-        _without(2, 3),
-        _only(1, 4, 5, 7, 8),
-    ),
-    _operator,
-    is_node=True,
+    NODE, _outputs, (_label, _without(2, 3), _only(1, 4, 5, 7, 8)), _operator, is_node=True
 )
 GRAPH = MessageKind(
     {

@@ -45,11 +45,7 @@ Merged = tuple[str, int, list[str]]
 
 
 def merge_texts(
-    base: str,
-    ours: str,
-    theirs: str,
-    markers: Markers,
-    resources: Resources = NO_RESOURCES,
+    base: str, ours: str, theirs: str, markers: Markers, resources: Resources = NO_RESOURCES
 ) -> Merged:
     """Merge three texts: as models if they are valid, otherwise line by line.
 

@@ -60,10 +60,7 @@ class ReviewedMerge:
 
 
 def review(
-    listed: MergedList,
-    versions: Sequence[Model],
-    notes: list[str],
-    resources: Resources,
+    listed: MergedList, versions: Sequence[Model], notes: list[str], resources: Resources
 ) -> ReviewedMerge:
     """Drop unneeded blobs of a merge, mark its semantic conflicts, and sort its nodes.
 

@@ -14,10 +14,7 @@ from onnxtext.ast.records import Record
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
 from onnxtext.ast.types import Type
 from onnxtext.proto.convert_records import lift_record
-from onnxtext.proto.decode.attributes import (
-    expressible_sparse,
-    expressible_tensor,
-)
+from onnxtext.proto.decode.attributes import expressible_sparse, expressible_tensor
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.types_and_tensors import Data, lift_entry, lift_type
 from onnxtext.proto.descriptors import message_spec

@@ -132,9 +132,7 @@ def metadata_fields(key: bytes, entries: Sequence[tuple[str, str]]) -> list[byte
     return [delimited(key, entry(name, value)) for name, value in entries]
 
 
-def _data_fields(
-    stored: Iterable[tuple[str, bytes | tuple[bytes, ...]]],
-) -> dict[bytes, bytes]:
+def _data_fields(stored: Iterable[tuple[str, bytes | tuple[bytes, ...]]]) -> dict[bytes, bytes]:
     """Encode named data fields of a tensor (see `FieldData`); return the encodings by wire key."""
     fields: dict[bytes, bytes] = {}
     for name, value in stored:

@@ -61,16 +61,10 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "a rank": (lambda g: _shape(g, 211).dim.pop(), {"shape-mismatch"}),
     "a symbol": (lambda g: setattr(_shape(g, 211).dim[0], "dim_param", "other"), set()),
     "a size for a symbol": (lambda g: setattr(_shape(g, 211).dim[0], "dim_value", 8), set()),
-    "two sizes for a symbol": (
-        lambda g: _set_sizes(g, 211, 311),
-        {"shape-mismatch"},
-    ),
+    "two sizes for a symbol": (lambda g: _set_sizes(g, 211, 311), {"shape-mismatch"}),
     "an unknown size": (lambda g: _shape(g, 211).dim[0].Clear(), set()),
     "no type": (lambda g: g.value_info.pop(211), set()),
-    "an axis": (
-        lambda g: setattr(_last(g, "Softmax").attribute[0], "i", 7),
-        {"shape-mismatch"},
-    ),
+    "an axis": (lambda g: setattr(_last(g, "Softmax").attribute[0], "i", 7), {"shape-mismatch"}),
     "an attribute's type": (
         lambda g: setattr(_last(g, "Softmax").attribute[0], "type", AttributeProto.FLOAT),
         {"attribute-value-mismatch"},

@@ -81,10 +81,7 @@ WRONG = {
     loop("m2", "c"): "`m2` must have one element",
 }  # fmt: skip
 """By node, a part of the message."""
-ACCEPTED = (
-    "y = CenterCropPad <axes = [1, 2]> (image, one)",
-    pool(ngram_indexes="[0, 1]"),
-)
+ACCEPTED = ("y = CenterCropPad <axes = [1, 2]> (image, one)", pool(ngram_indexes="[0, 1]"))
 """Wrong nodes that onnxruntime runs."""
 RIGHT = (
     "y = CenterCropPad <axes = [1, 2]> (image, two)",

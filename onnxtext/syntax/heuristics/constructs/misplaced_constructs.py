@@ -23,13 +23,7 @@ from onnxtext.syntax.heuristics.constructs.node_errors import (
 )
 from onnxtext.syntax.heuristics.constructs.section_errors import end_of_block, no_section
 from onnxtext.syntax.heuristics.constructs.token_errors import ALIASES, AMBIGUOUS
-from onnxtext.syntax.heuristics.diagnosis import (
-    Diagnosis,
-    Safe,
-    advice,
-    rewritten,
-    written_title,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, rewritten, written_title
 from onnxtext.syntax.heuristics.error_context import (
     ErrorContext,
     indentation,
