@@ -60,6 +60,10 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         f"{H}g <\n  float a = 1,\n> (float[N] x) => (float[N] y) {{\n{END}", [(2, 3)],
         "the initializers of a graph belong after its outputs", "before the `{`",
     ),
+    "no initializers, but parameters of a function": (
+        f"{H}f <a, b: float = 1> (x) => (y) {{\n{END}", [(2, 3)],
+        "attributes belong after the operator", None,
+    ),
     "outputs after the nodes": (
         f"{H}g (float[N] x) => {{\n{END[:-1]} (float[N] y)\n{FUNCTION}f (a) => (b) {{ b = }}\n",
         [(2, 19), (7, 20)], "the outputs of a graph belong before its nodes", "before this `{`",

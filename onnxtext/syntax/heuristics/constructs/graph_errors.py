@@ -129,7 +129,8 @@ def misplaced_block(context: ErrorContext) -> Iterator[Diagnosis]:
     if after is None or after not in {"=>", "("}:
         return
     edit = Edit(Span(token.at, block[-1].end), "")
-    if token == "<" and any(context.name(part) in TYPES for part in block):
+    # In the parameters of a function, types follow a `:`.
+    if token == "<" and ":" not in block and any(context.name(part) in TYPES for part in block):
         message = "the initializers of a graph belong after its outputs"
         help = "move this list after the outputs, before the `{`"
         yield advice("misplaced-tensor", message, token.span, help, edit, min_tokens=2)
