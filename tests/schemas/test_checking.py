@@ -236,6 +236,16 @@ def test_edits_know_the_operators_of_the_project(tmp_path: Path) -> None:
     assert wrong.read_text() == path.read_text()
 
 
+def test_wrong_declared_outputs_of_schema_files_are_errors(tmp_path: Path) -> None:
+    """onnx accepts the model, because it does not know the operator."""
+    file = tmp_path / "acme.onnxschema"
+    file.write_text(SCHEMAS)
+    text = model("float[N, 5] y = acme.Join (x, x)")
+    (found,) = onnxtext.check(text, schemas=[file])
+    assert (found.code, found.severity) == ("shape-mismatch", "error")
+    assert found.message.startswith("`y` is declared `float[N, 5]`, but `Join` computes")
+
+
 def test_callers_name_schema_files(tmp_path: Path) -> None:
     file = tmp_path / "acme.onnxschema"
     file.write_text(SCHEMAS)

@@ -16,6 +16,7 @@ from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import rules
 from onnxtext.checker.context.scopes import Scope
+from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.isolation.strip_weights import without_weights
 from onnxtext.diagnostics import Severity
@@ -57,13 +58,22 @@ def declares_other_output(finding: Finding) -> bool:
     return finding.code == "shape-mismatch" and kind in (("outputs",), ("output_types",))
 
 
-def accept_declarations(findings: list[Finding]) -> None:
+def accept_declarations(subject: CheckedModel, findings: list[Finding]) -> None:
     """Turn errors about declared types of outputs into warnings, after onnx accepted the model.
 
     Then onnx could not infer these types, and runtimes accept declarations that differ from them.
+    Errors about the outputs of operators from a schema file of the user stay: the file is exact.
     """
+    own = {
+        id(node)
+        for scope in subject.scopes
+        for node, target in zip(scope.nodes, resolve_targets(subject)[id(scope)], strict=True)
+        if type(target) is Signature and target.origin and not target.tentative
+    }
     findings[:] = [
-        item._replace(severity="warning") if declares_other_output(item) else item
+        item._replace(severity="warning")
+        if declares_other_output(item) and id(item.places[0].item) not in own
+        else item
         for item in findings
     ]
 

@@ -96,7 +96,7 @@ def _drop_effects(subject: CheckedModel, mismatches: list[Finding]) -> None:
     again = ShapeInference(subject)
     again.run()
     if any(map(_is_accepted, inferred.findings)):
-        accept_declarations(again.findings)
+        accept_declarations(subject, again.findings)
     subject.found[:] = [*kept, *again.findings]
 
 

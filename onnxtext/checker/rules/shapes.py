@@ -73,7 +73,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         return
     inference = ShapeInference.of(subject)
     if objection == "" and not skipped:
-        accept_declarations(inference.findings)
+        accept_declarations(subject, inference.findings)
     yield from inference.findings
     if not objection or inference.findings:
         return
