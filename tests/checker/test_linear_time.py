@@ -10,7 +10,9 @@ from unittest import mock
 import pytest
 
 import onnxtext
+from onnxtext.checker.engine import fix_edits
 from onnxtext.checker.rules import undefined_values_and_order
+from onnxtext.syntax.span_map import map_spans
 from tests.checker.models import text
 from tests.running import count_calls, limited
 
@@ -166,3 +168,19 @@ def test_sizes_that_a_wide_node_restricts_are_traced_in_linear_time(
     data = onnxtext.to_binary(text(nodes, inputs=inputs, outputs="float[?, ?] y"))
     with limited(6):
         assert len(onnxtext.check(data)) == count
+
+
+def test_a_node_is_parsed_once_to_sort_the_graphs_around_it() -> None:
+    def model(depth: int) -> str:
+        body = "y = Neg (x)"
+        for i in range(depth):
+            graphs = f"then_branch = t () => (p{i}) {{ {body.replace('y =', f'p{i} =', 1)} }}"
+            graphs += f", else_branch = e () => (q{i}) {{ q{i} = Neg (x) }}"
+            body = f"y = If (c) <{graphs}>\na{i} = Neg (b{i})\nb{i} = Neg (d{i})\nd{i} = Neg (x)"
+        return text(body, inputs="float[4] x, bool c")
+
+    with mock.patch.object(fix_edits, "map_spans", wraps=map_spans) as parsed:
+        fixes = [item.fix for item in onnxtext.check(model(20)) if item.code == "node-order"]
+    assert len(fixes) == 2 * 20
+    assert all(fix is not None and fix.title == "sort the nodes" for fix in fixes)
+    assert parsed.call_count == 4  # the nodes of the main graph

@@ -252,7 +252,7 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
     order = safe_order(subject, graph)
     if order is None:
         return None
-    blocks = _blocks(source.text, [map_spans(source, node.at, "node").span for node in nodes])
+    blocks = _blocks(source.text, _node_spans(source, subject, nodes))
     if blocks is None:
         return None
     texts = [source.text[start:end] for start, end in blocks]
@@ -261,6 +261,22 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
         return None  # the comment starts or ends a region, so it cannot move with a node
     edits = [Edit(Span(*blocks[place]), text) for place, text in moved]
     return PlannedRepair("sort the nodes", edits, repair, order)
+
+
+def _node_spans(source: Source, subject: CheckedModel, nodes: list[Node]) -> list[Span]:
+    """Return the spans of nodes; also remember those of nodes in them, to parse these only once.
+
+    Raises:
+        ValueError: no node begins at the offset of one of the nodes.
+    """
+    known: dict[int, Span] = subject.memo.setdefault("node_spans", {})
+    for node in nodes:
+        parts = [] if node.at in known else [map_spans(source, node.at, "node")]
+        for part in parts:
+            if part.rule.startswith("node"):
+                known[part.span.start] = part.span
+            parts += [item for item in (*part.parts.values(), *part.items) if item is not None]
+    return [known[node.at] for node in nodes]
 
 
 def _blocks(text: str, spans: list[Span]) -> list[tuple[int, int]] | None:
