@@ -10,10 +10,13 @@ have another size in each call. Therefore, symbols of these bodies and functions
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.qualified_names import qualified_name
+from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.cache_by_id import cache_by_id
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
@@ -21,6 +24,11 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import never_runs
 from onnxtext.checker.inference.environment import ValueEnvironment, known_values
+from onnxtext.checker.inference.function_attributes import (
+    bound_node,
+    call_attributes,
+    has_references,
+)
 from onnxtext.checker.inference.onnx_errors import (
     declares_other_output,
     errors_of_types,
@@ -34,6 +42,7 @@ from onnxtext.checker.symbolic.shape_merging import (
     Results,
     declared_shape,
     equate_dims,
+    infer_node,
     merge_branch_shapes,
     operator_step,
     require_body_inputs,
@@ -52,11 +61,13 @@ F = TypeVar("F")
 class SymbolicEnvironment(ValueEnvironment[SymbolicShape]):
     """The known shapes, small tensors and equations between sizes in a graph or function body.
 
-    The symbols of the graph or body get the suffix `instance`, which may be empty.
+    The symbols of the graph or body get the suffix `instance`, which may be empty. In a function,
+    `parameters` are the attributes of the call, by name.
     """
 
     sizes: SizeEquations
     instance: str
+    parameters: Mapping[str, Attribute]
 
 
 _MAX_PASSES = 3
@@ -108,17 +119,18 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         values: SmallTensors = (),
         sizes: SizeEquations | None = None,
         instance: str = "",
+        parameters: Mapping[str, Attribute] = MappingProxyType({}),
     ) -> SymbolicEnvironment:
         """Visit a graph or function body; return its environment.
 
         `input_shapes` and `values` are the shapes and values of the inputs, and `outer` is the
         environment of the outer graph. If `sizes` is None, the equations of the main graph apply.
-        Symbols get the suffix `instance`.
+        Symbols get the suffix `instance`. `parameters` are as in `SymbolicEnvironment`.
         """
         sizes = self.sizes if sizes is None else sizes
         known = known_values(scope, values, self._ir_version)
         known = {name: self._intern(value) for name, value in known.items()}
-        environment = SymbolicEnvironment({}, outer, known, sizes, instance)
+        environment = SymbolicEnvironment({}, outer, known, sizes, instance, parameters)
         self.visits.setdefault(id(scope), []).append(environment)
         shapes = environment.facts
         declared: dict[str, SymbolicShape] = {}
@@ -171,6 +183,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 typed = node.output_types
                 types = (*typed, *map(declared.get, outputs)) if made_here else typed
                 attributes = node.attributes
+                if scope.function is not None:
+                    attributes = bound_node(node, environment.parameters).attributes
                 values: list[SmallTensor | None] = []
                 name = target.name if target is not None else ""
                 if name in READING_VALUES or type(target) is Scope:
@@ -250,7 +264,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         """
         sizes = environment.sizes
         if type(target) is Scope:
-            shapes, contents = self._call(target, tuple(inputs), tuple(values), sizes)
+            shapes, contents = self._call(node, target, inputs, values, environment)
             return unify_shapes(node, declared_shapes, shapes, sizes), contents
         if id(node) in self._wrong:
             if id(node) in self._misdeclared:  # inputs that do not fit may be the cause
@@ -258,18 +272,23 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 operator_step(node, target, unknown, inputs, values, sizes)
                 return tuple(unknown), ()  # either type may be wrong
             return tuple(declared_shapes), ()
+        if node.op_type == "Constant" and has_references(node):
+            return infer_node(bound_node(node, environment.parameters), target, (), (), sizes)
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
     def _call(
-        self, function: Scope, shapes: Shapes, values: SmallTensors, sizes: SizeEquations
-    ) -> Results:
+        self, node: Node, function: Scope, inputs: list[SymbolicShape],
+        elements: list[SmallTensor | None], environment: SymbolicEnvironment,
+    ) -> Results:  # fmt: skip
         """Return the shapes and values of the outputs of a function call.
 
-        `shapes` and `values` are the shapes and values of the inputs. `sizes` are the equations of
-        the caller; the function body adds equations. Return two empty tuples if the limits on
-        calls are exceeded.
+        `inputs` and `elements` are the shapes and values of the inputs. The function body adds
+        equations to those of the caller, which has the `environment`. Return two empty tuples if
+        the limits on calls are exceeded.
         """
-        key = id(function), shapes, values, sizes.state
+        shapes, values, sizes = tuple(inputs), tuple(elements), environment.sizes
+        attributes = bound_node(node, environment.parameters).attributes
+        key = self._call_key(function, (shapes, values, sizes.state), attributes)
         body = self._called.get(key)
         if body is not None:
             return body.results(function)
@@ -277,7 +296,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
             return (), ()
         before = sizes.learned
         instance = self._new_instance() if declares_types(function) else ""
-        body = self._scope(function, shapes, None, values, sizes, instance)
+        given = call_attributes(function.owner, node, environment.parameters)
+        body = self._scope(function, shapes, None, values, sizes, instance, given)
         self._limits.leave()
         result = body.results(function)
         # Results with symbols of the body are not cached: the next call gives the symbols another
@@ -303,7 +323,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 continue
             instance = environment.instance if branches else self._new_instance()
             sizes = SizeEquations(environment.sizes)
-            inner = self._scope(body, (), environment, (), sizes, instance)
+            given = environment.parameters
+            inner = self._scope(body, (), environment, (), sizes, instance, given)
             outputs.append(inner.results(body))
         if branches and len(outputs) == 1 < len(bodies):
             return outputs[0]

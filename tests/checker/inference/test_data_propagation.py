@@ -264,6 +264,34 @@ def test_a_branch_that_never_runs_has_no_findings() -> None:
     assert inferred(nodes)  # the other branch squeezes a dimension of 64
 
 
+@pytest.mark.parametrize("given", ["k = 4", "k = 5", "k = int64 {4}", "k = [5]", "other = 0"])
+def test_a_call_decides_which_branch_of_a_function_runs(given: str) -> None:
+    constant = "value_ints: ints" if "[" in given else "value_int: int"
+    constant = "value: tensor" if "{" in given else constant
+    parts = "q, r, s, t = Split <num_outputs = 4> (n)"
+    source = text(
+        f"y = f.outer <{given}> (n)",
+        inputs="int64[5] n",
+        outputs="int64[?] y",
+        opsets='21, "f": 1',
+        rest=f"""
+        <domain: "f", opset_import: [21, "f": 1]>
+        inner <k, other = 1> (n) => (y) {{
+          four = Constant <{constant} = @k> ()
+          c = Equal (size, four)
+          size = Size (n)
+          y = If (c) <
+            then_branch = a () => (q) {{ {parts} }}, else_branch = b () => (u) {{ u = Neg (n) }}
+          >
+        }}
+        <domain: "f", opset_import: [21, "f": 1]>
+        outer <k = 4, other = 1> (n) => (y) {{ y = f.inner <k: int = @k, other = 2> (n) }}
+        """.replace("k: int =", f"k: {constant.partition(': ')[2]} ="),
+    )
+    found = [item.message for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    assert len(found) == ("5" in given), found
+
+
 def test_elements_of_a_body_are_not_those_of_a_scan_with_a_batch() -> None:
     """In version 8, each output of `Scan` has a batch dimension that its body does not have."""
     source = text(
