@@ -58,3 +58,11 @@ def test_a_suppressed_finding_hides_no_other() -> None:
     assert codes(text(lines.format("value-undefined"))) == {"input-count"}
     assert codes(text(lines.format("input-count"))) == {"value-undefined"}
     assert codes(text(lines.format("value-undefined, input-count"))) == set()
+
+
+def test_each_of_several_unknown_attributes_needs_a_comment_of_its_line() -> None:
+    ignored = " # onnxtext: ignore[attribute-unknown]"
+    for lines in ((ignored, ""), ("", ignored), (ignored, ignored)):
+        first, second = lines
+        nodes = f"y = Relu <\n  first = 1,{first}\n  second = 2,{second}\n> (x)"
+        assert codes(text(nodes)) == ({"attribute-unknown"} if "" in lines else set())
