@@ -232,6 +232,15 @@ def test_similar_names_are_suggested(nodes: str, help: str) -> None:
     assert any(item.help and help in item.help for item in found), found
 
 
+def test_a_name_is_suggested_for_one_attribute_only() -> None:
+    function = '<domain: "f", opset_import: [21]>\nf <axis> (a) => (b) { b = Neg (a) }'
+    for node in ("Softmax <axs = 0, axi = 1> (x)", "f.f <axs = 0, axi = 1> (x)"):
+        source = text(f"y = {node}", opsets='17, "f": 1', rest=function)
+        assert str(onnxtext.check(source)).count("did you mean `axis`?") == 1
+        present = source.replace("axs =", "axis =")
+        assert "did you mean" not in str(onnxtext.check(present))
+
+
 def test_syntax_errors_are_findings() -> None:
     (finding,) = onnxtext.check("g () => () { y = Relu (x }")
     assert finding.code == "unclosed-bracket"

@@ -114,12 +114,14 @@ def _attributes(
     subject: CheckedModel, node: Node, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
     parameters, _, needed = needs.interface(function)
-    present = set()
+    present = {attribute.name for attribute in node.attributes}
+    taken: set[str | None] = {*present}
     for index, attribute in enumerate(node.attributes):
-        present.add(attribute.name)
         place = Place(node, ("attributes", index))
         if attribute.name not in parameters:
-            suggestion = subject.nearest(attribute.name, parameters)
+            free = (name for name in parameters if name not in taken)
+            suggestion = subject.nearest(attribute.name, free)
+            taken.add(suggestion)
             yield Finding(
                 "function-call-attribute",
                 f"the function {quote(function.name)} has no attribute {quote(attribute.name)}",

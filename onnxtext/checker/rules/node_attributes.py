@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from operator import attrgetter
 
 from onnxtext.ast.model import Node
@@ -53,8 +53,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
 
 def _misfits(node: Node, signature: Signature) -> Iterator[Finding]:
     unknown: dict[Severity | None, list[Finding]] = {}
+    taken: set[str | None] = {attribute.name for attribute in node.attributes}
     for index, attribute in enumerate(node.attributes):
-        for finding in _misfit(node, index, attribute, signature):
+        for finding in _misfit(node, index, attribute, signature, taken):
+            taken.add(finding.subject and finding.subject.suggestion)
             if finding.code == "attribute-unknown" and finding.help == _NO_ADVICE:
                 unknown.setdefault(finding.severity, []).append(finding)
             else:
@@ -120,16 +122,21 @@ EXAMPLES = {
 
 
 def _misfit(
-    node: Node, index: int, attribute: Attribute, signature: Signature
+    node: Node, index: int, attribute: Attribute, signature: Signature, taken: Container[str | None]
 ) -> Iterator[Finding]:
-    """Report an attribute that the operator does not have, or that has the wrong type."""
+    """Report an attribute that the operator does not have, or that has the wrong type.
+
+    `taken` are the names that the finding does not suggest: other attributes of the node have them.
+    """
     formal = signature.attributes.get(attribute.name)
     if formal is not None and (attribute.type == formal.type or attribute.type is None):
         return
     if formal is None:
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
-        suggestion = nearest_name(attribute.name, signature.attributes)
+        suggestion = nearest_name(
+            attribute.name, [name for name in signature.attributes if name not in taken]
+        )
         help = did_you_mean(suggestion, _NO_ADVICE)
         inputs = [item.name for item in signature.inputs]
         if attribute.name in inputs:  # an attribute of an earlier version, such as `axes`
