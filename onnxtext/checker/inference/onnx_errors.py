@@ -64,6 +64,8 @@ def accept_declarations(subject: CheckedModel, findings: list[Finding]) -> None:
     Then onnx could not infer these types, and runtimes accept declarations that differ from them.
     Errors about the outputs of operators from a schema file of the user stay: the file is exact.
     """
+    if not any(map(declares_other_output, findings)):
+        return  # in a large model, finding the operators from schema files takes long
     own = {
         id(node)
         for scope in subject.scopes
