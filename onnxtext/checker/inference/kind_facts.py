@@ -31,7 +31,7 @@ from onnxtext.checker.symbolic.operators import (
     CONSTANT_INPUTS,
     OPERATORS,
     READING_VALUES,
-    SHAPES_ALONE,
+    USING_ALL_VALUES,
 )
 from onnxtext.checker.symbolic.shape_merging import (
     Results,
@@ -137,7 +137,7 @@ def data_dependence(target: Target) -> InputUse:
         return InputUse(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
     if name not in READING_VALUES:
         return NOTHING
-    return InputUse(values=True, all_values=name in SHAPES_ALONE)
+    return InputUse(values=True, all_values=name in USING_ALL_VALUES)
 
 
 def is_plain_dim(dim: Dim) -> bool:

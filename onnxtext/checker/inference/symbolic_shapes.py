@@ -37,7 +37,7 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.symbolic.operator_call import Shapes, SymbolicShape
-from onnxtext.checker.symbolic.operators import READING_VALUES, SHAPES_ALONE
+from onnxtext.checker.symbolic.operators import READING_VALUES, USING_ALL_VALUES
 from onnxtext.checker.symbolic.shape_merging import (
     Results,
     declared_shape,
@@ -189,7 +189,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 name = target.name if target is not None else ""
                 if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
-                if name in SHAPES_ALONE and not (values and all(values)):
+                if name in USING_ALL_VALUES and not (values and all(values)):
                     attributes, values = (), []  # elements of outputs are unknown
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),

@@ -348,13 +348,18 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
 """Maps operators of the domains in `DOMAINS` to the inference functions for all outputs."""
 _WITH_AXES = frozenset(("CumSum", "MeanVarianceNormalization"))
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split()) - _WITH_AXES
-"""Operators whose output shapes and errors depend only on input shapes, not on attributes."""
+"""Operators whose output shapes depend only on input shapes, not on attributes."""
+USING_ALL_VALUES = SHAPES_ALONE - {"Div", "Dropout", "Mod"}
+"""Operators of `SHAPES_ALONE` whose errors depend only on input shapes.
+
+They use elements of inputs only if all are known.
+"""
 CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """
-    AffineGrid ArrayFeatureExtractor CenterCropPad Col2Im CumProd CumSum DFT GatherElements GatherND
-    MaxUnpool NegativeLogLikelihoodLoss RelativePositionBias ReverseSequence RotaryEmbedding STFT
-    ScatterElements ScatterND SoftmaxCrossEntropyLoss TensorScatter
+    AffineGrid ArrayFeatureExtractor CenterCropPad Col2Im CumProd CumSum DFT Dropout GatherElements
+    GatherND MaxUnpool NegativeLogLikelihoodLoss RelativePositionBias ReverseSequence
+    RotaryEmbedding STFT ScatterElements ScatterND SoftmaxCrossEntropyLoss TensorScatter
 """
 READING_VALUES = CONSTANT_INPUTS | COMPUTABLE | frozenset(_WITH_INDICES_OR_LENGTHS.split())
 """Operators whose output shapes, values or errors depend on the values of their inputs."""

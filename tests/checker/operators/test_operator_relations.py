@@ -212,6 +212,9 @@ RIGHT: tuple[Case, ...] = (
     ("s = Constant <value_ints = [2, 1, 4, 4]> ()\ny = AffineGrid (x, s)", "float[2, 2, 3] x", 20),
     ("y, k, v = Attention (q, q, q, , p, p)", "float[1, 2, 4, 8] q, float[1, 2, 3, 8] p", 23),
     ("y = BlackmanWindow (n)", "int64[1] n", 17),
+    ("d = Constant <value_float = 0.0> ()\ny = Div (x, d)\nz = Dropout (x, d)", "float[2] x", 13),
+    ("d = Constant <value_float = 0.0> ()\ny = Mod <fmod = 1> (x, d)", "float[2] x", 13),
+    ("n = Size (x)\no = Constant <value_int = 0> ()\ny = Div (o, n)", "int64[N] x", 13),
     (f"{TARGETS}\ny = NegativeLogLikelihoodLoss <ignore_index = 4> (x, t)", "float[2, 4] x", 13),
     (f"{TARGETS}\ny = SoftmaxCrossEntropyLoss (x, t)", "float[2, 5] x", 13),
     (COLUMNS.format(""), "float[1, 4, 4] x", 18),
@@ -339,6 +342,12 @@ WARNED: dict[Case, str] = {
     # onnxruntime takes the size for 0, and onnx infers a negative dimension
     ("s = Constant <value_ints = [-1, 4]> ()\ny = CenterCropPad (x, s)", "float[4, 4] x", 18):
         "a size is -1",
+    ("d = Constant <value_ints = [1, 0]> ()\ny = Div (x, d)", "int64[N, 2] x", 13):
+        "an element of `d` is 0, by which integers cannot be divided",
+    ("d = Constant <value_int = 0> ()\ny = Mod (x, d)", "int64[2] x", 13):
+        "an element of `d` is 0, by which integers cannot be divided",
+    ("r = Constant <value_float = 1.0> ()\ny = Dropout (x, r)", "float[2] x", 13):
+        "`r` is 1, but it must be at least 0 and below 1",
     (f"{SCALES}\ny = Resize <{CROP}> (x, r, s)", "float[1, 1, 2, 2] x, float r", 13):
         "`r` has 0 dimensions, but onnxruntime needs 1",
     # onnx's reference implementation counts negative positions from the end

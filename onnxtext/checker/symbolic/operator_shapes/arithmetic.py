@@ -53,6 +53,20 @@ def _divide(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> S
     return _elementwise(step)(call, value, shape) if len(call.values) == 2 else None
 
 
+def require_divisor(call: OperatorCall) -> None:
+    """Require the known elements of an integer divisor not to be 0; onnxruntime rejects them."""
+    divisor = call.value(1)
+    if divisor is not None and not divisor.real and 0 in divisor.items:
+        call.reject("an element of {1} is 0, by which integers cannot be divided", specified=False)
+
+
+def require_ratio(call: OperatorCall) -> None:
+    """Require the ratio of `Dropout`, if it is a whole number, to be 0; onnxruntime rejects it."""
+    ratio = call.scalar(1)
+    if isinstance(ratio, int) and ratio != 0:
+        call.reject(f"{{1}} is {ratio}, but it must be at least 0 and below 1", specified=False)
+
+
 def _may_be_zero(divisor: Extent) -> bool:
     """Whether a divisor may be 0, so that `x / x` is not always 1."""
     if divisor is None or isinstance(divisor, int):

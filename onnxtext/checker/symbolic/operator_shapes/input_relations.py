@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from onnxtext.ast.model import Graph
 from onnxtext.checker.symbolic.operator_call import OperatorCall, SymbolicShape, dimensions, entries
+from onnxtext.checker.symbolic.operator_shapes.arithmetic import require_divisor, require_ratio
 from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import (
     require_kernel,
     windowed,
@@ -366,9 +367,10 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     **IMAGES_AND_SIGNALS,
     "Attention": _attention,
     "CenterCropPad": _center_crop_pad,
-    "CumProd": _cumulative,
-    "CumSum": _cumulative,
+    **dict.fromkeys(("CumProd", "CumSum"), _cumulative),
+    **dict.fromkeys(("Div", "Mod"), require_divisor),
     "DeformConv": _deform_conv,
+    "Dropout": require_ratio,
     "GroupNormalization": _group_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "NonMaxSuppression": _non_max_suppression,
