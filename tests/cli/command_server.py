@@ -29,7 +29,7 @@ NOT_IMPORTED = ("onnxtext.lsp", "onnxtext.engines", "onnxtext.__main__")
 
 
 def import_commands() -> None:
-    """Import the modules of the command line."""
+    """Import the modules of the command line, and load the tables of the parser."""
     import onnxtext
 
     root = Path(onnxtext.__file__).parent
@@ -44,6 +44,7 @@ def import_commands() -> None:
             except ImportError as error:
                 if not (error.name or "").startswith("onnxtext._core"):
                     raise  # otherwise the native core is not compiled, and commands do without it
+    onnxtext.parse("g () => () {}")  # each process would take 9 ms to load the tables
     late = {"numpy", "onnx", "google.protobuf"} & sys.modules.keys()
     assert not late, f"these change what a command does: {late}"
 
