@@ -270,7 +270,7 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
         count = _lines_above(text, start) if start < end else 0
         last = end
         for _ in range(count - 1):
-            last = line_end(text, last + 1)
+            last = line_end(text, text.index("\n", last) + 1)
         if not count or not _HEAD_OR_ENTRY.search(text, start, last):
             continue  # the items of a list may be equal
         margin = indentation(text, end)
@@ -280,10 +280,11 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
             others = "the next" if count == 2 else f"the next {count - 1}"
             message = f"this line and {others} repeat the {count} lines above"
             title = "remove the repetition"
-        following = last + 1 + margin
+        following = text.find("\n", last) + 1 + margin
         indented = following <= len(text) and text[last:following].isspace()
         # If the statement begins on this line, an edit must not begin before it.
-        for place in (Span(start - 1, last), Span(span.start, following if indented else last)):
+        above = line_end(text, line_start(text, start - 1))
+        for place in (Span(above, last), Span(span.start, following if indented else last)):
             edits = (Edit(place, ""),)
             yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
 
