@@ -193,14 +193,16 @@ def test_a_fix_of_the_last_line_ends_in_the_text() -> None:
 GRAPH = "<ir_version: 10>\ng (x) => (y) {\n  # a comment\n  y = Op <\n    a = 1\n  > (x)\n}\n"
 
 
-@pytest.mark.parametrize("line", ["g (x) => (y) {\n", "  y = Op <\n", "    a = 1\n", "  y = Op <\n    a = 1\n"])
+@pytest.mark.parametrize(
+    "line", ["g (x) => (y) {\n", "  y = Op <\n", "    a = 1\n", "  y = Op <\n    a = 1\n"]
+)
 def test_only_the_second_of_two_equal_lines_is_removed(line: str) -> None:
     broken = GRAPH.replace(line, line + line)
     (error,) = syntax_errors(broken)
     several = line.count("\n") > 1
     assert error.message.startswith("this line and the next repeat" if several else "this line is")
     assert error.position is not None
-    first = broken.split("\n").index(line.split("\n")[0])
+    first = broken.split("\n").index(line.split("\n", maxsplit=1)[0])
     assert error.position.line == 1 + first + line.count("\n")
     assert error.fix is not None
     assert error.fix.apply(broken) == GRAPH
