@@ -255,9 +255,15 @@ class _Search:
             subject, name = key
             if key not in side or (key not in base and subject == _INITIALIZER):
                 continue
-            elsewhere = [version[key][0] for version in (base, other) if key in version]
-            if side[key][0] not in elsewhere:
+            if key not in base or side[key][0] != base[key][0]:
                 yield name, subject, item
+        # The other side may have given the name of a deleted value info to another value.
+        nodes = {name: node for node in self.merged.nodes for name in node.outputs}
+        for key in base:
+            subject, name = key
+            deleted = key in other and key not in side and key not in merged
+            if subject == _INFO and deleted and name in nodes:
+                yield name, "a deleted value info described", nodes[name]
 
 
 def _declarations(root: Graph | Function) -> dict[tuple[str, str], tuple[object, Any]]:

@@ -50,6 +50,26 @@ def test_a_reference_to_a_renumbered_value_is_a_conflict(name: str, *, binary: b
     assert merges(BASE, edited, RENUMBERED, binary=binary) is None
 
 
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_value_info_that_both_sides_add_for_different_values_is_a_conflict(
+    *, binary: bool
+) -> None:
+    ours, theirs = [text.replace(*EDITS["a value info"]) for text in (BASE, RENUMBERED)]
+    assert merges(BASE, ours, theirs, binary=binary) is None
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_deleted_value_info_of_a_renumbered_value_is_a_conflict(*, binary: bool) -> None:
+    base, renumbered = [
+        text.replace('  "3" =', '  float[2] "3" =').replace('  "4" =', '  float[2] "4" =')
+        for text in (BASE, RENUMBERED)
+    ]
+    deleted = base.replace('float[2] "3"', '"3"')
+    assert merges(base, deleted, renumbered, binary=binary) is None
+    edited = base.replace("Sub", "Add")
+    check_merge(base, deleted, edited, deleted.replace("Sub", "Add"), binary=binary)
+
+
 SWAPPED = """g (float[2] x) => (float[2] y) {
   a = Abs (x)
   b = Neg (x)
