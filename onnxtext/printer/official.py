@@ -31,7 +31,10 @@ from onnxtext.tensor.format_elements import format_field
 
 
 def print_official(model: ast.Model) -> str:
-    """Return the text of a whole model, reduced by `proto.official`, with a final newline."""
+    """Return the text of a model in the official dialect, with a final newline.
+
+    `proto.official` must have converted the model to this dialect.
+    """
     return print_model(replace(model, presence=ast.Presence()), OfficialPrinter(OFFICIAL))
 
 

@@ -64,7 +64,7 @@ class Blobs:
     def __init__(
         self, resources: Mapping[str, bytes | memoryview], *, verified: bool = False
     ) -> None:
-        """Initialize from the bytes of resources by their digests.
+        """Initialize from a dictionary that maps the digests of resources to their bytes.
 
         `verified` tells whether the digests were just computed from these bytes.
         """

@@ -293,9 +293,9 @@ def _common_tokens(word: str) -> list[tuple[str, str]]:
 
 
 def _fixed_texts(terminal: Terminal) -> list[str]:
-    """Return all texts of a terminal of punctuation or special words; [] for other terminals.
+    """Return all texts that a terminal matches if it is punctuation or a list of words; else [].
 
-    For BOOL, they are `["true", "false"]`.
+    For BOOL, this is `["true", "false"]`.
     """
     if terminal.literal is not None:
         return [terminal.literal]
