@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from math import isfinite
 from pathlib import Path
 
 import onnx
 import pytest
 
 from benchmarks import results, startup
+from benchmarks.construct_models import CONSTRUCTS, ITEMS, RARE_ITEMS
 from benchmarks.models import MAKERS
 from benchmarks.peers import PEERS
 from benchmarks.results import Results
@@ -21,9 +23,9 @@ from tests.corpus import REPOSITORY
 pytestmark = pytest.mark.thorough
 
 
-def run(*arguments: str | Path) -> str:
-    """The output of `python -m benchmarks`."""
-    command = [sys.executable, "-m", "benchmarks", *arguments]
+def run(*arguments: str | Path, module: str = "benchmarks") -> str:
+    """The output of `python -m benchmarks` or of another module."""
+    command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(
         command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
     )
@@ -103,6 +105,15 @@ def test_the_benchmark_of_weights_runs(tmp_path: Path) -> None:
     for name in ("sha256sum", "cp", "from-binary", "to-binary"):
         assert f"\n{name} " in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_constructs_and_rare_items_are_compared() -> None:
+    shown = run("--count", "20", "--rounds", "1", module="benchmarks.constructs")
+    rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| ")]
+    measured = [row for row in rows if "to text" not in row and "---" not in row]
+    assert [row[0] for row in measured] == [*CONSTRUCTS, *RARE_ITEMS, *ITEMS]
+    for row in measured:
+        assert all(figure == "–" or isfinite(float(figure)) for figure in row[1:])
 
 
 def test_small_files_are_valid() -> None:
