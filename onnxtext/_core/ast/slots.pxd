@@ -130,6 +130,7 @@ cdef struct FieldSlots:
 cdef Py_ssize_t slot_of(cls, str name) except -1
 
 cdef type MODEL, OPSET, GRAPH, FUNCTION, NODE, VALUE_INFO, ATTRIBUTE, TENSOR, TENSOR_TYPE, DECORATOR, FIELD
+cdef type DECORATED_DIM, SPARSE_TYPE, SEQUENCE, OPTIONAL, MAP
 cdef type RAW_DATA, TYPED_DATA, STRING_DATA, EXTERNAL_DATA
 cdef DecoratorSlots OF_DECORATOR
 cdef FieldSlots OF_FIELD
@@ -145,11 +146,7 @@ cdef ValueSlots OF_VALUE
 cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS, OF_EXTERNAL
 
-cdef object make_model(
-    object graph, object functions, object presence, object ir_version, object opset_imports,
-    object producer_name, object producer_version, object domain, object model_version,
-    object doc_string, object metadata, object decorators,
-)
+cdef object build(type kind, tuple values)
 cdef object new_opset(object domain, object version)
 cdef object make_graph(
     object name, object inputs, object outputs, object values, object nodes, object quantization,

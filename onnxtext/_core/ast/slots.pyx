@@ -7,7 +7,9 @@ from types import MemberDescriptorType
 
 from onnxtext.ast.model import Function, Graph, Model, Node, OpsetImport, ValueInfo
 from onnxtext.ast.records import Decorator, Field
-from onnxtext.ast.types import TensorType
+from onnxtext.ast.types import (
+    DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType, TensorType,
+)
 from onnxtext.ast.tensors_and_attributes import (
     Attribute, ExternalData, Float32, RawData, StringData, Tensor, TypedData,
 )
@@ -47,6 +49,12 @@ TENSOR, TENSOR_TYPE = Tensor, TensorType
 RAW_DATA, TYPED_DATA, STRING_DATA = RawData, TypedData, StringData
 EXTERNAL_DATA = ExternalData
 DECORATOR, FIELD = Decorator, Field
+DECORATED_DIM, SPARSE_TYPE, SEQUENCE = DecoratedDim, SparseTensorType, SequenceType
+OPTIONAL, MAP = OptionalType, MapType
+cdef dict SLOTS = {
+    _kind: tuple([slot_of(_kind, name) for name in _kind.__slots__])
+    for _kind in (Model, DecoratedDim, SparseTensorType, SequenceType, OptionalType, MapType)
+}
 OF_DECORATOR = slots_of(Decorator)
 OF_FIELD = slots_of(Field)
 OF_TENSOR = slots_of(Tensor)
@@ -70,34 +78,15 @@ cdef type FLOAT32 = Float32
 cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
 
 
-cdef object make_model(
-    object graph, object functions, object presence, object ir_version, object opset_imports,
-    object producer_name, object producer_version, object domain, object model_version,
-    object doc_string, object metadata, object decorators,
-):
-    """Return a `Model` without sections and encoding habits."""
-    result = PyType_GenericAlloc(MODEL, 0)
-    put(result, OF_MODEL.graph, graph)
-    put(result, OF_MODEL.functions, functions)
-    put(result, OF_MODEL.presence, presence)
-    put(result, OF_MODEL.ir_version, ir_version)
-    put(result, OF_MODEL.opset_imports, opset_imports)
-    put(result, OF_MODEL.producer_name, producer_name)
-    put(result, OF_MODEL.producer_version, producer_version)
-    put(result, OF_MODEL.domain, domain)
-    put(result, OF_MODEL.model_version, model_version)
-    put(result, OF_MODEL.doc_string, doc_string)
-    put(result, OF_MODEL.metadata, metadata)
-    put(result, OF_MODEL.decorators, decorators)
-    put(result, OF_MODEL.training, [])
-    put(result, OF_MODEL.configurations, [])
-    put(result, OF_MODEL.encoding_habits, ())
-    put(result, OF_MODEL.encoding, None)
-    put(result, OF_MODEL.resources, {})
-    put(result, OF_MODEL.metadata_left_out, False)
-    put(result, OF_MODEL.places, [])
-    put(result, OF_MODEL.resources_left_out, False)
-    put(result, OF_MODEL.has_order, False)
+cdef object build(type kind, tuple values):
+    """Return an object of a class of `SLOTS`, given the values of all its slots in their order."""
+    cdef tuple slots = SLOTS[kind]
+    cdef Py_ssize_t index
+    if len(slots) != len(values):
+        raise ValueError("values and slots differ in number")
+    result = PyType_GenericAlloc(kind, 0)
+    for index in range(len(slots)):
+        put(result, slots[index], values[index])
     return result
 
 

@@ -2,7 +2,7 @@
 """Print values and tensors: the compiled `onnxtext.printer.types_and_tensors`."""
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
-from libc.string cimport memcmp
+from libc.string cimport memchr, memcmp
 
 from onnxtext._core.proto.decorators cimport text_argument
 from onnxtext._core.tensor.parse_literals cimport is_external_number
@@ -13,6 +13,7 @@ from onnxtext._core.ast.slots cimport (
     RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, get,
 )
 from onnxtext._core.printer.text cimport Text, is_wide
+from onnxtext._core.printer.types cimport add_decorators, add_type
 
 from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, Blob, SparseTensor, TypedBlob,
@@ -111,16 +112,9 @@ cdef class ValuePrinter:
         """Print decorators on one line; return False unless each has one short string, and all fit."""
         cdef Text out = self.out
         cdef Py_ssize_t mark = out.begin_trial()
-        for decorator in decorators:
-            value = text_argument(decorator)
-            if value is None or len(value) > SHORT:
-                return out.end_trial(mark, False)
-            out.character(c"@")
-            out.text(decorator.name)
-            out.character(c"(")
-            out.bytes_string(value, indent)
-            out.add(b") ", 2)
-        return out.end_trial(mark, out.is_flat(mark, SHORT + 1))
+        return out.end_trial(
+            mark, add_decorators(out, decorators, indent) and out.is_flat(mark, SHORT + 1)
+        )
 
     cdef Elements _type(self, kind):
         cached = self.types.get(<size_t><void*>kind)
@@ -138,26 +132,9 @@ cdef class ValuePrinter:
     cdef str _new_type_text(self, kind):
         """Return the text of a type; the slower `type_text` prints only rare forms."""
         cdef Text out = self.numbers.items
-        if type(kind) is not TENSOR_TYPE:
-            return type_text(kind)
-        element, shape = get(kind, OF_TENSOR_TYPE.element), get(kind, OF_TENSOR_TYPE.shape)
-        if not shape:
-            return element if shape is not None else element + "[]"
         self.numbers.clear()
-        out.text(element)
-        out.character(c"[")
-        for dim in shape:
-            if type(dim) is int:
-                out.integer(dim)
-            elif type(dim) is str:
-                out.word(dim)
-            elif dim is None:
-                out.character(c"?")
-            else:
-                return type_text(kind)
-            out.add(b", ", 2)
-        out.size -= 1
-        out.data[out.size - 1] = c"]"
+        if not add_type(out, kind, 0) or memchr(out.data, c"\n", out.size) is not NULL:
+            return type_text(kind)
         return PyUnicode_DecodeUTF8(out.data, out.size, NULL)
 
     cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1:

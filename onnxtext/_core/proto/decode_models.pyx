@@ -10,7 +10,7 @@ from onnxtext._core.proto.decode_types cimport text_of
 from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport make_function, make_model, new_opset, plain_value_info
+from onnxtext._core.ast.slots cimport MODEL, build, make_function, new_opset, plain_value_info
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.compact_form.assemble import assemble_function
@@ -77,10 +77,11 @@ cdef class ModelDecoder(Decoder):
                 metadata.append(any_entry_of(data, view, field.value, offset))
             else:
                 functions.append(self._function(data, view, field.value, offset, 1))
-        return make_model(
+        return build(MODEL, (
             graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
-            domain, model_version, doc_string, metadata, (),
-        )
+            domain, model_version, doc_string, metadata, (), [], [], (), None, {}, False, [], False,
+            False,
+        ))
 
     def facts(self):
         """Return the facts about the decoded model that `Facts` of `proto.decode.lift` describes."""

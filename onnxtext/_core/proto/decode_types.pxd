@@ -5,6 +5,7 @@ cdef bytes copied(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object text_of(Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef object shared_text(text, Bytes data, Py_ssize_t start, Py_ssize_t end)
 cdef tuple texts_of(Bytes data, Py_ssize_t* offset, Py_ssize_t end, int key, tuple likely)
+cdef object typed_value(bytes key)
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth)
 cdef object new_tensor_type(element, shape)
 

@@ -12,10 +12,12 @@ from libc.string cimport memcmp
 
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, PyType_GenericAlloc, get, put
+from onnxtext._core.ast.slots cimport (
+    DECORATED_DIM, MAP, OF_TENSOR_TYPE, OPTIONAL, SEQUENCE, SPARSE_TYPE, TENSOR_TYPE,
+    PyType_GenericAlloc, build, get, plain_value_info, put,
+)
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
-from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
 from onnxtext.proto.decode.types_and_tensors import lift_tensor
 from onnxtext.tensor.element_types import ELEMENT_NUMBERS, ELEMENTS
 
@@ -106,6 +108,23 @@ cdef object plain_head(Bytes data, Py_ssize_t start, Py_ssize_t end):
     return None if element is None else new_tensor_type(element, tuple(dims))
 
 
+cdef object typed_value(bytes key):
+    """Return a value info without a name for the bytes of its type; None for rare forms."""
+    cdef Bytes data = <Bytes><const char*>key
+    cdef Py_ssize_t end = len(key)
+    cdef Field field, last
+    cdef tuple decorators = ()
+    if read_field(data, 0, end, &field) and field.end < end:
+        if not read_field(data, field.end, end, &last) or last.key != TYPE_DENOTATION:
+            return None
+        if last.end != end:
+            return None
+        decorators = (text_decorator("type.denotation", copied(data, last.value, end)),)
+        end = field.end
+    type = type_of(data, 0, end, 0)
+    return None if type is None else plain_value_info("", type, None, decorators)
+
+
 cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
     """Decode a `TypeProto`; None for rare forms, such as a type with a denotation.
 
@@ -117,12 +136,12 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
     if field.key == TYPE_TENSOR_TYPE or field.key == TYPE_SPARSE_TENSOR_TYPE:
         return tensor_type(data, field.value, end, field.key == TYPE_SPARSE_TENSOR_TYPE)
     if field.key == TYPE_SEQUENCE_TYPE or field.key == TYPE_OPTIONAL_TYPE:
-        type_class = SequenceType if field.key == TYPE_SEQUENCE_TYPE else OptionalType
+        kind = SEQUENCE if field.key == TYPE_SEQUENCE_TYPE else OPTIONAL
         start = field.value
         if not read_field(data, start, end, &field) or field.key != SEQUENCE_ELEM_TYPE:
             return None
         element = type_of(data, field.value, end, depth + 1) if field.end == end else None
-        return None if element is None else type_class(element)
+        return None if element is None else build(kind, (element, ()))
     if field.key != TYPE_MAP_TYPE:
         return None
     start = field.value
@@ -133,7 +152,7 @@ cdef object type_of(Bytes data, Py_ssize_t start, Py_ssize_t end, int depth):
     if not read_field(data, start, end, &field) or field.key != MAP_VALUE_TYPE:
         return None
     element = type_of(data, field.value, end, depth + 1) if field.end == end else None
-    return None if key is None or element is None else MapType(key, element)
+    return None if key is None or element is None else build(MAP, (key, element, ()))
 
 
 cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sparse):
@@ -158,7 +177,7 @@ cdef object tensor_type(Bytes data, Py_ssize_t start, Py_ssize_t end, bint is_sp
     if element is None:
         return None
     if is_sparse:
-        return SparseTensorType(element, shape)
+        return build(SPARSE_TYPE, (element, shape, ()))
     return new_tensor_type(element, shape)
 
 
@@ -183,9 +202,8 @@ cdef tuple dims_of(Bytes data, Py_ssize_t start, Py_ssize_t end):
             if not read_field(data, inside, offset, &field):
                 return None
             if field.key == DIM_DENOTATION and field.end == offset:
-                dim = DecoratedDim(
-                    dim, (text_decorator("denotation", copied(data, field.value, offset)),)
-                )
+                denotation = text_decorator("denotation", copied(data, field.value, offset))
+                dim = build(DECORATED_DIM, (dim, (denotation,)))
             elif field.key == DIM_DIM_VALUE and dim is None:
                 dim = <int64_t>field.number
             elif field.key == DIM_DIM_PARAM and dim is None:

@@ -10,7 +10,7 @@ from libc.string cimport memcmp, memcpy
 
 from onnxtext._core.proto.decorators cimport DEFAULT_LOCATION, text_decorator
 from onnxtext._core.proto.decode_entries cimport add_entry, is_entry, is_narrow, typed_entries
-from onnxtext._core.proto.decode_types cimport Head, copied, shared_text, text_of, type_of
+from onnxtext._core.proto.decode_types cimport Head, copied, shared_text, text_of, type_of, typed_value
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.tensor.packing cimport is_packed
 from onnxtext._core.ast.slots cimport (
@@ -81,10 +81,10 @@ cdef class Values:
                 return None
         cached = self.types.get(key)
         if cached is None:
-            type = type_of(<Bytes><const char*>key, 0, len(key), 0)
-            if type is None:
+            cached = typed_value(key)
+            if cached is None:
                 return None
-            cached = self.types[key] = plain_value_info("", type, None, ())
+            self.types[key] = cached
         kind, decorators = get(cached, OF_VALUE.type), get(cached, OF_VALUE.decorators)
         if kind is None:
             return None

@@ -6,9 +6,10 @@ from libc.string cimport memcpy
 
 from onnxtext._core.proto.decorators cimport text_argument
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport OF_TENSOR_TYPE, TENSOR_TYPE, get
+from onnxtext._core.ast.slots cimport (
+    DECORATED_DIM, MAP, OF_TENSOR_TYPE, OPTIONAL, SEQUENCE, SPARSE_TYPE, TENSOR_TYPE, get,
+)
 
-from onnxtext.ast.types import DecoratedDim, MapType, OptionalType, SequenceType, SparseTensorType
 from onnxtext.proto.encode.lower import lowering_class
 from onnxtext.proto.encode.types_and_tensors import TENSOR_FIELDS, tensor_head
 from onnxtext.tensor.element_types import ELEMENTS
@@ -20,8 +21,6 @@ cdef enum:
     DEEPEST = 16  # types that are nested deeper are encoded in Python
     LARGE = 1 << 30  # a limit for a dimension, and for a size in bits; Python computes larger sizes
 
-cdef type DECORATED_DIM = DecoratedDim, SPARSE = SparseTensorType, SEQUENCE = SequenceType
-cdef type OPTIONAL = OptionalType, MAP = MapType
 cdef dict NUMBERS = {name: element.number for name, element in ELEMENTS.items()}
 
 # By element type: its number, the `key` and `width` of a `TensorForm`, and its bits.
@@ -101,7 +100,7 @@ cdef class TypeEncoder:
             is_encoded = self._tensor_type(
                 get(type_, OF_TENSOR_TYPE.element), get(type_, OF_TENSOR_TYPE.shape)
             )
-        elif kind is SPARSE:
+        elif kind is SPARSE_TYPE:
             inside = out.open(TYPE_SPARSE_TENSOR_TYPE)
             is_encoded = self._tensor_type(type_.element, type_.shape)
         elif kind is SEQUENCE or kind is OPTIONAL:

@@ -10,13 +10,16 @@ from onnxtext._core.tensor.parse_literals cimport after_blanks, is_digit
 from onnxtext._core.syntax.grammar cimport TOKEN
 from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.ast.slots cimport (
-    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, make_data, put, slot_of,
+    DECORATED_DIM, DECORATOR, FIELD, MAP, OF_DECORATOR, OF_FIELD, OF_TENSOR_TYPE, OPTIONAL,
+    SEQUENCE, SPARSE_TYPE, TENSOR_TYPE, PyType_GenericAlloc, build, get, make_data, put, slot_of,
 )
 
 from onnxtext.ast.tensors_and_attributes import Blob
 from onnxtext.syntax.actions.attribute_values import blob as python_blob
+from onnxtext.syntax.actions.integers import int64
 from onnxtext.syntax.actions.resources import long_resource as python_long_resource
 from onnxtext.syntax.actions.strings import triple as python_triple
+from onnxtext.syntax.actions.types import container_type as python_container_type
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -55,6 +58,40 @@ def positional_field(value):
     put(result, OF_FIELD.key, None)
     put(result, OF_FIELD.value, value)
     return result
+
+
+def named_dim(decorators, value):
+    """Return a dimension with its decorators."""
+    return build(DECORATED_DIM, (value, tuple(decorators))) if decorators else value
+
+
+def sized_dim(decorators, token):
+    """Return the dimension for a size, with its decorators."""
+    is_short = len(token) < 18 and token.isdigit()
+    return named_dim(decorators, int(token) if is_short else int64(token))
+
+
+def fine_type(element, shape):
+    """Return the tensor type for an element type and dimensions that are separate tokens."""
+    return new_tensor_type(str(element), shape)
+
+
+def container_type(name, list arguments):
+    """Return the type for `seq(…)`, `map(…)` or others; Python handles rare types and errors."""
+    first, last = arguments[0], arguments[len(arguments) - 1]
+    if type(first) is TENSOR_TYPE and type(last) is TENSOR_TYPE:
+        element, shape = get(first, OF_TENSOR_TYPE.element), get(first, OF_TENSOR_TYPE.shape)
+        decorators = get(first, OF_TENSOR_TYPE.decorators)
+        if len(arguments) == 2:
+            if name == "map" and shape == () and not decorators:
+                return build(MAP, (element, last, ()))
+        elif first is not last:
+            pass
+        elif name == "seq" or name == "optional":
+            return build(SEQUENCE if name == "seq" else OPTIONAL, (last, ()))
+        elif name == "sparse_tensor":
+            return build(SPARSE_TYPE, (element, shape, decorators))
+    return python_container_type(name, arguments)
 
 
 def triple(token):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parser actions for models, functions and headers: the compiled part of `onnxtext.syntax.actions`."""
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, OF_FUNCTION, OF_MODEL, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, make_function,
-    make_model, new_opset, put, replace, slot_of,
+    FUNCTION, MODEL, OF_FUNCTION, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, build, get,
+    make_function, new_opset, put, slot_of,
 )
 
 from onnxtext._core.ast.slots import slots_of
@@ -94,18 +94,18 @@ def model(decorators, head, graph, list functions, sections):
         return python_model(decorators, head, graph, functions, sections)
     entries = get(head, OF_VALUES)
     opsets, metadata = entries.get("opset_import"), entries.get("metadata_props")
+    blobs, places, left_out = {}, [], False
     presence = presence_of(entries.get("onnxtext"), tuple(entries.get("explicit", ())))
-    result = make_model(
+    if resources is not None:
+        blobs, places = get(resources, OF_RESOURCES.blobs), get(resources, OF_RESOURCES.places)
+        left_out = get(resources, OF_RESOURCES.left_out)
+    return build(MODEL, (
         graph, functions, presence, entries.get("ir_version"), [] if opsets is None else opsets,
         entries.get("producer_name"), entries.get("producer_version"), entries.get("domain"),
         entries.get("model_version"), entries.get("doc_string"),
-        [] if metadata is None else metadata, tuple(decorators) if decorators else (),
-    )
-    if resources is not None:
-        replace(result, OF_MODEL.resources, get(resources, OF_RESOURCES.blobs))
-        replace(result, OF_MODEL.places, get(resources, OF_RESOURCES.places))
-        replace(result, OF_MODEL.resources_left_out, get(resources, OF_RESOURCES.left_out))
-    return result
+        [] if metadata is None else metadata, tuple(decorators) if decorators else (), [], [], (),
+        None, blobs, False, places, left_out, False,
+    ))
 
 
 def function(

@@ -53,6 +53,7 @@ OPERATIONS = {
     "header_entry": "ENTRY",
     "header_int": "INTEGER",
     "initializer": "VALUE",
+    "inner_type": "DECORATED",
     "label": "LABEL",
     "list_empty": "LIST_EMPTY",
     "list_first": "LIST_FIRST",
@@ -62,6 +63,7 @@ OPERATIONS = {
     "literal": "AS_TOKEN",
     "metadata_entry": "RECORD",
     "more_nodes": "NODES",
+    "named_dim": "DECORATED",
     "named_tensor": "TENSOR",
     "node": "NODE",
     "node_attributes_last": "NODE_LAST",
@@ -100,7 +102,9 @@ the error.
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "blob": actions.blob,
+    "container_type": actions.container_type,
     "decorator": actions.decorator,
+    "fine_type": actions.fine_type,
     "function": models_and_headers.function,
     "header": models_and_headers.header,
     "header_numbers": models_and_headers.header_numbers,
@@ -109,8 +113,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "metadata_block": metadata_section.metadata_block,
     "metadata_section": metadata_section.metadata_section,
     "model": models_and_headers.model,
+    "named_dim": actions.named_dim,
     "plain_step": metadata_section.plain_step,
     "positional_field": actions.positional_field,
+    "sized_dim": actions.sized_dim,
     "triple_string": actions.triple,
 }
 """Maps the name of an action to a native function that returns the same value."""
