@@ -50,7 +50,7 @@ def sizes_fit_by_kind(subject: CheckedModel) -> bool:
     requires two symbols to be equal.
     """
     kinds = _propagate(subject)
-    return kinds is not None and kinds.symbols.consistent
+    return kinds is not None and kinds.sizes.trivial
 
 
 @cache_in_memo

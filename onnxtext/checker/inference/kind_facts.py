@@ -21,7 +21,6 @@ from onnxtext.ast.tensors_and_attributes import (
     TypedData,
 )
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -33,15 +32,8 @@ from onnxtext.checker.symbolic.operators import (
     READING_VALUES,
     USING_ALL_VALUES,
 )
-from onnxtext.checker.symbolic.shape_merging import (
-    Results,
-    declared_shape,
-    equate_dims,
-    operator_step,
-    unify_shapes,
-)
-from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
-from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors
+from onnxtext.checker.symbolic.shape_merging import declared_shape
+from onnxtext.checker.symbolic.small_tensors import SmallTensor
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.select_core import core, core_module
 from onnxtext.tensor.element_count import count_elements
@@ -143,61 +135,6 @@ def data_dependence(target: Target) -> InputUse:
 def is_plain_dim(dim: Dim) -> bool:
     """Whether a dimension is a number of at least 0, or a name, without decorators."""
     return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
-
-
-class KindShapes:
-    """Infers symbolic shapes for one node of each `NodeKind`.
-
-    `SymbolicShapes`, in contrast, infers the shapes of all nodes.
-
-    As soon as `consistent` is False, `step` and `unified` return empty results.
-    """
-
-    def __init__(self) -> None:
-        self._sizes = SizeEquations()
-
-    @property
-    def consistent(self) -> bool:
-        """False if shapes contradict each other, or if a node equates or restricts symbols.
-
-        A node that requires `N = M` equates two symbols. A node restricts a symbol if it allows
-        only one or two numbers for it, for example only 4, or only 1 and 8.
-        """
-        sizes = self._sizes
-        return not (sizes.learned or sizes.mismatches or sizes.conflicts)
-
-    def equate(self, left: SymbolicShape, right: SymbolicShape, place: Place) -> None:
-        """If still `consistent`, record that two shapes of one value must be equal."""
-        if self.consistent:
-            equate_dims(self._sizes, left, right, place)
-
-    def step(
-        self, node: Node, target: Target, typed: Facts, input_facts: Facts, values: SmallTensors
-    ) -> Results:
-        """Infer the symbolic shapes and small values of a node's outputs.
-
-        The node has no nested graphs. `typed` are the facts that the declared types of the outputs
-        imply; empty if no type is declared. `values` are the elements of small inputs; may be
-        empty.
-        """
-        if not self.consistent:
-            return (), ()
-        declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
-        inputs = list(shapes_of(input_facts))
-        return operator_step(node, target, declared_shapes, inputs, list(values), self._sizes)
-
-    def unified(
-        self, node: Node, typed: Facts, shapes: tuple[SymbolicShape, ...]
-    ) -> tuple[SymbolicShape, ...]:
-        """Merge the declared shapes of a node's outputs with the computed shapes, `shapes`.
-
-        `typed` are the facts that the declared types of the outputs imply; may be empty. Return ()
-        if `consistent` is False.
-        """
-        if not self.consistent:
-            return ()
-        declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
-        return unify_shapes(node, declared_shapes, shapes, self._sizes)
 
 
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:

@@ -24,7 +24,6 @@ from onnxtext.checker.inference.kind_facts import (
     Facts,
     FactTable,
     InputUse,
-    KindShapes,
     NodeKind,
     ValueFact,
     data_dependence,
@@ -38,10 +37,16 @@ from onnxtext.checker.inference.scope_walk import CallLimits
 from onnxtext.checker.inference.symbolic_shapes import declares_types
 from onnxtext.checker.inference.type_merging import Types, type_merger
 from onnxtext.checker.inference.type_variables import bind_type_variables
-from onnxtext.checker.symbolic.operator_call import SymbolicShape
+from onnxtext.checker.symbolic.operator_call import Shapes
 from onnxtext.checker.symbolic.operator_shapes.input_relations import has_several
 from onnxtext.checker.symbolic.operators import depends_on_types_alone
-from onnxtext.checker.symbolic.shape_merging import merge_branch_shapes
+from onnxtext.checker.symbolic.shape_merging import (
+    equate_dims,
+    merge_branch_shapes,
+    operator_step,
+    unify_shapes,
+)
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.symbolic.small_tensors import (
     SmallTensor,
     SmallTensors,
@@ -58,8 +63,6 @@ _NODES_PER_FURTHER_KIND = 25
 With fewer nodes, it is faster to check every node: a kind costs a request to onnx.
 """
 
-Tensors = tuple[Tensor | None, ...]
-
 
 class Inconclusive(Exception):
     """Raised if checking one node of each kind does not prove that a model has no type errors.
@@ -73,13 +76,14 @@ class KindPropagation:
 
     Attributes:
         kinds: the kinds found so far, each with its first node.
-        symbols: infers the symbolic shapes of the first node of each kind.
+        sizes: the equations between symbolic sizes, from the first node of each kind. As soon as
+            they are not `trivial`, the shapes of further kinds are unknown.
         depends_on_values: whether an output type may depend on the elements of an input.
     """
 
     def __init__(self, subject: CheckedModel, main: Scope) -> None:
         self.kinds: list[NodeKind] = []
-        self.symbols = KindShapes()
+        self.sizes = SizeEquations()
         self.depends_on_values = False
         self._inference = node_inference(subject)
         self._opsets = main.opsets
@@ -98,7 +102,6 @@ class KindPropagation:
         self._nested: dict[int, dict[str, Type]] = {}
         self._results: dict[tuple[object, ...], tuple[Facts, SmallTensors]] = {}
         self._reads: dict[int, InputUse] = {}
-        self._fitting: set[tuple[int, int]] = set()
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
         nodes = subject.node_count
@@ -146,17 +149,14 @@ class KindPropagation:
             found = types.get(name)
             if name not in scope.position or found is None:
                 raise Inconclusive
-            if found is not declaration and (id(declaration), id(found)) not in self._fitting:
-                self._require_agreement(declaration, found, Place(scope.original))
+            if found is not declaration:
+                if self._merged(declaration.type, found.type) != found.type:
+                    raise Inconclusive  # the declaration refines the inferred type
+                if self.sizes.trivial:
+                    place = Place(scope.original)
+                    equate_dims(self.sizes, declaration.shape, found.shape, place)
         if scope.parent is not None:  # another branch may use the same names
             self._nested[id(scope)] = self._types_of(scope)
-
-    def _require_agreement(self, declared: ValueFact, inferred: ValueFact, place: Place) -> None:
-        """Equate shapes; raise `Inconclusive` if `declared` contradicts or refines `inferred`."""
-        if self._merged(declared.type, inferred.type) != inferred.type:
-            raise Inconclusive
-        self.symbols.equate(declared.shape, inferred.shape, place)
-        self._fitting.add((id(declared), id(inferred)))
 
     def _add_constants(self, scope: Scope) -> None:
         variable = replaceable_inputs(scope, self._ir_version)
@@ -221,9 +221,9 @@ class KindPropagation:
         except KeyError:
             raise Inconclusive from None
         passed: SmallTensors = ()
-        read: Tensors = ()
+        read: tuple[Tensor | None, ...] = ()
         if reads is not NOTHING:
-            if reads.values and self.symbols.consistent:
+            if reads.values and self.sizes.trivial:
                 passed = tuple(map(self._values.get, node.inputs))
                 if reads.all_values and None in passed:
                     passed = ()
@@ -266,7 +266,7 @@ class KindPropagation:
 
     def _new(
         self, node: Node, target: Target, input_facts: Facts, typed: Facts, passed: SmallTensors,
-        read: Tensors,
+        read: tuple[Tensor | None, ...],
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the types and values of the outputs of the first node of a kind.
 
@@ -300,14 +300,18 @@ class KindPropagation:
         if not isinstance(computed, tuple):
             raise Inconclusive
         self._kept.append(sample)
-        shapes, values = self.symbols.step(node, target, typed, input_facts, passed)
+        shapes: Shapes = ()
+        values: SmallTensors = ()
+        if self.sizes.trivial:
+            unknown, given = [None] * len(node.outputs), list(shapes_of(input_facts))
+            shapes, values = operator_step(node, target, unknown, given, list(passed), self.sizes)
         self.kinds.append(NodeKind(sample, inputs, constants, types_of(typed)))
         facts = self._all_joined(node, typed, computed, shapes)
         return facts, tuple(map(self._table.value, values))
 
     def _call(
         self, node: Node, function: Scope, input_facts: Facts, typed: Facts, passed: SmallTensors,
-        read: Tensors,
+        read: tuple[Tensor | None, ...],
     ) -> tuple[Facts, SmallTensors]:  # fmt: skip
         """Infer the outputs of the first call of a kind; parameters and errors are as in `_new`."""
         opsets, function_opsets = self._opsets, function.opsets
@@ -335,13 +339,15 @@ class KindPropagation:
         values = tuple(map(self._values.get, results))
         self._types, self._values, self._constants, self._parameters = before
         self._calls.leave()
-        shapes = self.symbols.unified(node, typed, shapes_of(facts))
-        return self._all_joined(node, typed, types_of(facts), shapes), values
+        return self._all_joined(node, typed, types_of(facts), shapes_of(facts)), values
 
-    def _all_joined(
-        self, node: Node, typed: Facts, computed: Types, shapes: tuple[SymbolicShape, ...]
-    ) -> Facts:
+    def _all_joined(self, node: Node, typed: Facts, computed: Types, shapes: Shapes) -> Facts:
         """Merge the types and shapes of a node's outputs to facts, or raise `Inconclusive`."""
+        if self.sizes.trivial:
+            declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
+            shapes = unify_shapes(node, declared_shapes, shapes, self.sizes)
+        else:
+            shapes = ()
         joined: list[ValueFact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]
@@ -381,7 +387,6 @@ class KindPropagation:
             values = tuple(map(self._table.value, map(common_elements, first, second)))
         elif bodies[0].attribute != live:
             shapes, values = shapes_of(other), second
-        shapes = self.symbols.unified(node, typed, shapes)
         return self._all_joined(node, typed, types_of(one), shapes), values
 
     def _body(self, body: Scope) -> tuple[Facts, SmallTensors]:

@@ -162,6 +162,15 @@ class SizeEquations:
         outer = self._outer.state if self._outer is not None else ()
         return (*outer, id(self), self.learned) if self.learned else outer
 
+    @property
+    def trivial(self) -> bool:
+        """False if shapes contradict each other, or if a node equates or restricts symbols.
+
+        A node that requires `N = M` equates two symbols. A node restricts a symbol if it allows
+        only one or two numbers for it, for example only 4, or only 1 and 8.
+        """
+        return not (self.learned or self.mismatches or self.conflicts)
+
     def number(self, extent: Extent) -> int | None:
         """Return the only number that a dimension can be; None if unknown."""
         if not isinstance(extent, SymbolicSize):
