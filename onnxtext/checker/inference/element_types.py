@@ -4,12 +4,9 @@
 Types are strings as in schemas: `tensor(float)`. If a value has no declared type, it has the output
 type of the node that computes it. Most output types follow from the operator's schema, whose type
 variables are bound to the types of the node's inputs. Unknown types (None) cause no findings.
-Results are cached by operator and input types, since many nodes of a model are equal in both.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.qualified_names import qualified_name
@@ -24,11 +21,7 @@ from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.onnx_errors import untyped_values
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts, stash_type
 from onnxtext.checker.inference.scope_walk import ScopeWalk
-from onnxtext.checker.inference.type_variables import (
-    TypeMismatch,
-    attribute_mismatch,
-    bind_type_variables,
-)
+from onnxtext.checker.inference.type_variables import attribute_mismatch, bind_type_variables
 from onnxtext.diagnostics import Severity
 from onnxtext.schemas.type_strings import element_of, is_tensor, text_spelling, type_text
 
@@ -43,7 +36,6 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         super().__init__(subject)
         self._functions, self._untyped = subject.functions, untyped_values(subject)
         self._text = cache_by_id(type_text)
-        self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
         self._reported: set[tuple[int, tuple[str | int, ...], int]] = set()
 
     def run(self) -> None:
@@ -215,11 +207,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             for child in children or ():
                 self._scope(child, (), environment)
             return ()
-        key = id(target), inputs, len(node.outputs), "" in node.inputs
-        cached = self._bound.get(key)
-        if cached is None:
-            cached = self._bound[key] = bind_type_variables(target, inputs, node)
-        output_types, mismatch = cached
+        output_types, mismatch = bind_type_variables(target, inputs, node)
         if mismatch is None:
             mismatch = attribute_mismatch(target, inputs, node)
         if mismatch is not None:

@@ -13,7 +13,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.inference.type_merging import Types, clear_negative_dims, is_defined
+from onnxtext.checker.inference.type_merging import Types, is_defined, without_negative
 from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, stored_value
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.tensor.element_count import count_elements
@@ -114,13 +114,13 @@ class ShapeEnvironment(ValueEnvironment[Type]):
 def declared_types(scope: Scope, untyped: Container[int]) -> dict[str, tuple[Type, Place]]:
     """Return the first declared type of each value of a scope and its place, by name.
 
-    Types that nodes declare are not included. Negative dimensions become None. `untyped` are the
-    `id()` of the values whose types are ignored.
+    Types that nodes declare are not included. Negative dimensions, which the rules for declared
+    types report, become None. `untyped` are the `id()` of the values whose types are ignored.
     """
     declared: dict[str, tuple[Type, Place]] = {}
     for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
         if id(value) not in untyped and is_defined(value.type) and value.name not in declared:
-            declared[value.name] = clear_negative_dims(value.type), Place(value, ("type",))
+            declared[value.name] = without_negative(value.type), Place(value, ("type",))
     return declared
 
 

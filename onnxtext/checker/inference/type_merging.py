@@ -49,14 +49,6 @@ def without_sizes(type: Type | None) -> Type | None:
     return replace(type, shape=(None,) * len(type.shape))
 
 
-def without_negative(type: Type | None) -> Type | None:
-    """Return a tensor type with negative dimensions unknown, and any other type unchanged."""
-    if not isinstance(type, TensorType) or type.shape is None:
-        return type
-    dims = [None if isinstance(dim, int) and dim < 0 else dim for dim in type.shape]
-    return replace(type, shape=tuple(dims))
-
-
 def with_shape_of(type: Type | None, other: Type | None) -> Type | None:
     """Return `type` with the shape of `other` if both are tensor types; otherwise `type`.
 
@@ -123,11 +115,8 @@ def is_defined(type: Type | None) -> TypeGuard[Type]:
     return type is not None and getattr(type, "element", None) != "undefined"
 
 
-def clear_negative_dims(type: Type) -> Type:
-    """Return a tensor type with None for negative dimensions, and any other type unchanged.
-
-    The rules for declared types report negative dimensions.
-    """
+def without_negative(type: T) -> T:
+    """Return a tensor type with negative dimensions unknown, and any other type unchanged."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
     dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])

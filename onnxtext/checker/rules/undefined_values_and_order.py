@@ -202,7 +202,9 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
 
     `late` has the uses by nodes of the graph, `nested` the uses by nodes of nested graphs.
     """
-    needed = [_free_names(scope, index) for index in range(len(scope.nodes))]
+    needed = [set(node.inputs) for node in scope.nodes]
+    for index, children in scope.children.items():
+        needed[index].update(*[child.free_names() for child in children])
     producers = [{scope.position.get(name, GIVEN) for name in names} for names in needed]
     cycles = find_cycles([[at for at in indices if at != GIVEN] for indices in producers])
     by_holder: dict[int, list[NestedUse]] = {}
@@ -271,16 +273,6 @@ def _cycle(
         problem, help = f"{quote(names[0])} depends on itself", "change this input of the node"
     path = chain_of([*names, names[0]])
     return Finding("graph-cycle", f"{problem}: {path}", tuple(places), help)
-
-
-def _free_names(scope: Scope, index: int) -> set[str]:
-    """Return the inputs of a node, and the outer names that nodes of its nested graphs use."""
-    result = set(scope.nodes[index].inputs)
-    for child in scope.children.get(index, ()):
-        for node_index in range(len(child.nodes)):
-            names = _free_names(child, node_index)
-            result.update([name for name in names if name not in child.position])
-    return result
 
 
 def _outputs(subject: CheckedModel, scope: Scope) -> Iterator[Finding]:
