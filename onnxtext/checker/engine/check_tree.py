@@ -46,12 +46,8 @@ def check_tree(
     *,
     source: Source | None = None,
     file: str | None = None,
-    base_dir: Path | None = None,
-    select: Sequence[str] | None = None,
-    ignore: Sequence[str] | None = None,
-    encoded: Callable[[], bytes | None] | None = None,
-    verified: bool = False,
     then: Then | None = None,
+    **options: Any,
 ) -> list[Diagnostic]:
     """Check a model or a fragment, with the operator tables that `use_tables` sets.
 
@@ -62,21 +58,13 @@ def check_tree(
         root: the model or fragment, which is not changed.
         source: the text of `root`; None for a binary model.
         file: the name of a binary model in messages.
-        base_dir: the directory that paths of external data are relative to; None if unknown.
-        select: rules and profiles to enable besides the rules enabled by default; `all` enables
-            every rule that belongs to no profile.
-        ignore: rules and profiles to disable.
-        encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
-            if the model cannot be encoded. Without it, onnx does not infer the whole model.
-        verified: whether the model was encoded, which verified the digests of the blobs it uses.
         then: returns further diagnostics. It is called only if no other diagnostic is an error.
+        options: keyword arguments of `run_rules`.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
     """
-    subject, findings = run_rules(
-        root, base_dir=base_dir, select=select, ignore=ignore, encoded=encoded, verified=verified
-    )
+    subject, findings = run_rules(root, **options)
     result = diagnose(subject, findings, source=source, file=file)
     if then is not None and not any(item.severity == "error" for item in result):
         result += then(subject, source)
@@ -98,9 +86,17 @@ def run_rules(
 ) -> tuple[CheckedModel, list[Finding]]:
     """Run the rules on a model or a fragment; return the subject of the check and its findings.
 
-    `answers` is a cache of results of onnx's inference, to which the check adds new results.
-    `infers` tells whether rules use onnx's inference. The other arguments are those of
-    `check_tree`.
+    Args:
+        root: the model or fragment, which is not changed.
+        base_dir: the directory that paths of external data are relative to; None if unknown.
+        select: rules and profiles to enable besides the rules enabled by default; `all` enables
+            every rule that belongs to no profile.
+        ignore: rules and profiles to disable.
+        encoded: a function that returns the model as protobuf bytes for onnx's inference, or None
+            if the model cannot be encoded. Without it, onnx does not infer the whole model.
+        verified: whether the model was encoded, which verified the digests of the blobs it uses.
+        answers: a cache of results of onnx's inference, to which the check adds new results.
+        infers: whether rules use onnx's inference.
 
     Raises:
         UnknownRule: `select` or `ignore` has a name that is neither a rule nor a profile.
