@@ -9,9 +9,9 @@ in attributes that must hold floats (`float_for_int`).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Set
+from collections.abc import Callable, Container, Mapping
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
@@ -23,6 +23,7 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.symbolic.small_tensors import EXACT
 
+T = TypeVar("T")
 Parameter = tuple[int, Literal["input", "attribute"], str]
 """An input or attribute parameter of a function: `(id(function), kind, name)`."""
 
@@ -69,7 +70,7 @@ class FunctionNeeds:
 
     def __init__(self, subject: CheckedModel) -> None:
         self._parameters = cache_by_id(_parameters)
-        self._needed: set[Parameter] = set()
+        self._needed: dict[Parameter, None] = {}
         self.conflicts: dict[Parameter, tuple[TypedUse, TypedUse]] = {}
         self._types: dict[Parameter, TypedUse] = {}
         # Maps each input, and each attribute parameter without a default, to the values or
@@ -97,7 +98,9 @@ class FunctionNeeds:
                         self._inputs(function, node, target, read)
                     if node.attributes:
                         self._attributes(function, node, target)
-        self._propagate()
+        # Propagate requirements from called functions to their callers.
+        _propagate(self._needed, self._callers)
+        _propagate(self._types, self._untyped)
         self.interface = cache_by_id(partial(_interface, self._needed, self._parameters))
 
     def type(self, function: Scope, name: str) -> TypedUse | None:
@@ -127,7 +130,7 @@ class FunctionNeeds:
                         or (formal.option == "variadic" and not target.origin)
                     )
                 ):
-                    self._needed.add((function, "input", name))
+                    self._needed[function, "input", name] = None
         elif type(target) is Scope:
             for value, name in zip(target.inputs, node.inputs, strict=False):
                 if name in read:
@@ -151,7 +154,7 @@ class FunctionNeeds:
             formal = target.attributes.get(attribute.name)
             if formal is not None:
                 if formal.required or _is_only_choice(target, node, attribute.name):
-                    self._needed.add(outer)
+                    self._needed[outer] = None
                 if required is not None and required != formal.type:
                     return  # the reference itself is wrong
                 required = AttributeType(formal.type)
@@ -168,21 +171,16 @@ class FunctionNeeds:
             if first.type != required:
                 self.conflicts.setdefault(outer, (first, use))
 
-    def _propagate(self) -> None:
-        """Propagate requirements from called functions to their callers."""
-        waiting = deque(self._needed)
-        while waiting:
-            for outer in self._callers.get(waiting.popleft(), ()):
-                if outer not in self._needed:
-                    self._needed.add(outer)
-                    waiting.append(outer)
-        typed = deque(self._types)
-        while typed:
-            inner = typed.popleft()
-            for outer in self._untyped.get(inner, ()):
-                if outer not in self._types:
-                    self._types[outer] = self._types[inner]
-                    typed.append(outer)
+
+def _propagate(known: dict[Parameter, T], users: Mapping[Parameter, list[Parameter]]) -> None:
+    """Give each parameter's fact to its `users` without a fact, and so on to their users."""
+    waiting = deque(known)
+    while waiting:
+        inner = waiting.popleft()
+        for outer in users.get(inner, ()):
+            if outer not in known:
+                known[outer] = known[inner]
+                waiting.append(outer)
 
 
 def _is_hidden(name: str, scope: Scope) -> bool:
@@ -207,7 +205,7 @@ def _parameters(function: Scope) -> dict[str, Attribute | None]:
 
 
 def _interface(
-    needed: Set[Parameter],
+    needed: Container[Parameter],
     parameters_of: Callable[[Scope], dict[str, Attribute | None]],
     function: Scope,
 ) -> FunctionInterface:
