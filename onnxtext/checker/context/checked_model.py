@@ -205,7 +205,9 @@ class CheckedModel:
     ) -> Scope:  # fmt: skip
         graph = self.resolved.graph(tree) if tree.decorators else tree
         function = parent.function if parent is not None else None
-        scope = Scope(tree, kind, graph.name, parent, holder, function=function, opsets=opsets)
+        scope = Scope(
+            tree, tree, kind, graph.name, parent, holder, function=function, opsets=opsets
+        )
         scope.quantization = graph.quantization
         self._add_values(scope, graph)
         if any(d.name == DECORATOR for d in tree.decorators):
@@ -216,8 +218,7 @@ class CheckedModel:
     def _add_function(self, tree: Function) -> Scope:
         function = self.resolved.function(tree) if tree.decorators else tree
         opsets = imported_opsets(function.opset_imports)
-        scope = Scope(function, "function", function.name, function=function, opsets=opsets)
-        scope.tree = tree
+        scope = Scope(tree, function, "function", function.name, function=function, opsets=opsets)
         self._add_values(scope, function)
         self._finish(scope, function.nodes)
         return scope

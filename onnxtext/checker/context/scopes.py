@@ -46,7 +46,8 @@ class Scope:
     """A graph or a function body.
 
     Attributes:
-        owner: a graph before its decorators are applied, or a function after its decorators are
+        original: the graph or function in the tree, before its decorators are applied.
+        owner: the graph before its decorators are applied, or the function after its decorators are
             applied.
         kind: the role of the graph or function in the model.
         name: the name of the graph or function.
@@ -57,7 +58,6 @@ class Scope:
         function: the function whose body this scope is, or is nested in; None outside of functions.
         opsets: the imported operator sets; for a fragment that is a graph or nodes, the operator
             sets in `Options.assumed`, which may be None.
-        tree: the function as it is before its decorators are applied; None for a graph.
         infos: the `value_info` list. It lacks the types that nodes declare for their outputs.
         initializers: dense and sparse initializers, including the default values of inputs.
         nodes: the nodes, in the order of the graph.
@@ -80,6 +80,7 @@ class Scope:
             for the order of the graph, None if not computed yet.
     """
 
+    original: Graph | Function
     owner: Graph | Function
     kind: Kind
     name: str
@@ -89,7 +90,6 @@ class Scope:
     attribute: str = ""
     function: Function | None = None
     opsets: Opsets | None = None
-    tree: Graph | Function | None = None
     inputs: list[ValueInfo] = field(default_factory=list)
     outputs: list[ValueInfo] = field(default_factory=list)
     infos: list[ValueInfo] = field(default_factory=list)
@@ -105,11 +105,6 @@ class Scope:
     main_graph: Scope | None = None
     indexes: dict[int, dict[str, int]] = field(default_factory=dict)
     order: list[int] | None = None
-
-    @property
-    def original(self) -> Graph | Function:
-        """The graph or function in the tree, before its decorators are applied."""
-        return self.tree or self.owner
 
     @property
     def is_graph(self) -> bool:
