@@ -16,7 +16,7 @@ from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.environment import Environment
+from onnxtext.checker.inference.environment import Environment, declared_types
 from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.onnx_errors import untyped_values
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts, stash_type
@@ -57,15 +57,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> TypeEnvironment:
         text = self._text
         types: dict[str, str | None] = {}
-        declared: dict[str, tuple[str, ValueInfo]] = {}
-        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
-            declared_type = text(value.type)
-            if declared_type is not None and id(value) not in self._untyped:
-                declared.setdefault(value.name, (declared_type, value))
+        declared = declared_types(scope, self._untyped)
         for value in (*scope.inputs, *scope.initializers):
-            types[value.name] = declared.get(value.name, (None, value))[0]
+            types[value.name] = text(declared[value.name][0]) if value.name in declared else None
         for value, given in zip(scope.inputs, input_types, strict=False):
-            origin = declared.get(value.name, (None, value))[1]
+            origin = declared[value.name][1].item if value.name in declared else value
             self._set_input_type(scope, origin, given, types)
         types.pop("", None)  # "" in `node.inputs` is an omitted input, not a value
         environment: TypeEnvironment = Environment(types, outer)
@@ -79,13 +75,13 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                     continue
                 inferred = output_types[slot] if slot < len(output_types) else None
                 typed_text = text(typed[slot]) if typed else None
-                declaration: ValueInfo | None = None
+                place = Place(node, ("output_types", slot))
                 if typed_text is None and name in declared:
-                    typed_text, declaration = declared[name]
+                    typed_text, place = text(declared[name][0]), declared[name][1]
                 if typed_text is not None:
                     if inferred is not None and inferred != typed_text:
                         self._report_difference(
-                            node, slot, inferred, typed_text, declaration, resolved[index],
+                            node, slot, inferred, typed_text, place, resolved[index],
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip
@@ -147,16 +143,14 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             self._report(value, message, (place, source), f"declare it `{passed}`")
 
     def _report_difference(
-        self, node: Node, number: int, inferred: str, declared: str, declaration: ValueInfo | None,
-        target: Target, severity: Severity | None,
+        self, node: Node, number: int, inferred: str, declared: str, place: Place, target: Target,
+        severity: Severity | None,
     ) -> None:  # fmt: skip
         """Report that output `number` has the computed type `inferred`, but is declared `declared`.
 
-        `declaration` is None if the node itself declares the type, as in `float[N] y = …`. If
-        `severity` is None, the finding has the severity of its rule.
+        `place` is the place of the declared type. If `severity` is None, the finding has the
+        severity of its rule.
         """
-        by_node = Place(node, ("output_types", number))
-        place = by_node if declaration is None else Place(declaration, ("type",))
         computed = text_spelling(inferred)
         message, places = explain_difference(node, number, text_spelling(declared), computed, place)
         help = f"declare it `{computed}`"
