@@ -26,6 +26,7 @@ from onnxtext.checker.symbolic.operator_shapes.attention import (
     packed_attention,
 )
 from onnxtext.checker.symbolic.operator_shapes.convolution_and_pooling import require_counts
+from onnxtext.checker.symbolic.operator_shapes.normalization import along_last_axis
 from onnxtext.checker.symbolic.operator_shapes.quantized import (
     block_scales,
     gemm_scales,
@@ -162,12 +163,6 @@ def _quantized(call: OperatorCall) -> None:
         require_one(call, index)
 
 
-def _quantized_softmax(call: OperatorCall) -> None:
-    """Check the scales, zero points and axis of `QLinearSoftmax`."""
-    _quantized(call)
-    call.axis("axis", -1)
-
-
 def _fused(activations: str) -> Callable[[OperatorCall], None]:
     """Return a function that requires the attribute `activation` to be one of `activations`."""
     listed = activations.split()
@@ -196,16 +191,6 @@ def _inverse(call: OperatorCall) -> None:
     if call.require_min_rank(2):
         sizes = call.dim(0, -2), call.dim(0, -1)
         call.equal(*sizes, "dimension -2 of {0}", "dimension -1 of {0}")
-
-
-def _quantized_pool(call: OperatorCall) -> None:
-    require_scalars(call, 1, 2, 3, 4)
-    _pool(call)
-
-
-def _quantized_operands(call: OperatorCall) -> SymbolicShape:
-    require_scalars(call, 1, 2, 4, 5, 6, 7)
-    return _standard("Add", 0, 3)(call)
 
 
 def _product(call: OperatorCall) -> SymbolicShape:
@@ -336,7 +321,10 @@ _SINGLE: dict[str, ShapeFunction] = {
          "TransposeMatMul"),
         _product,
     ),
-    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _quantized_operands),
+    **dict.fromkeys(
+        ("QLinearAdd", "QLinearMul"),
+        _checked(partial(require_scalars, indices=(1, 2, 4, 5, 6, 7)), _standard("Add", 0, 3)),
+    ),
     **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid"), _checked(_quantized)),
     "BiasSplitGelu": _checked(_vectors(1), _halve_last_dim),
     "CDist": _distances,
@@ -361,13 +349,16 @@ _SINGLE: dict[str, ShapeFunction] = {
     "NhwcMaxPool": _checked(_pool, _channels_last(_standard("MaxPool"), always=True)),
     "Pad": _standard("Pad"),
     "QGemm": _checked(gemm_scales, _standard("Gemm", 0, 3, 6)),
-    "QLinearAveragePool": _checked(_quantized_pool, _channels_last(_standard("AveragePool"))),
+    "QLinearAveragePool": _checked(
+        partial(require_scalars, indices=(1, 2, 3, 4)),
+        _checked(_pool, _channels_last(_standard("AveragePool"))),
+    ),
     "QLinearConcat": _quantized_concat,
     "QLinearConv": _channels_last(_standard("QLinearConv")),
     "QLinearGlobalAveragePool": _checked(
         _quantized, _channels_last(_standard("GlobalAveragePool"))
     ),
-    "QLinearSoftmax": _checked(_quantized_softmax),
+    "QLinearSoftmax": _checked(_quantized, along_last_axis),
     "QLinearWhere": _standard("Where", 0, 1, 4),
     "QLinearReduceMean": _standard("ReduceMean", 0),
     "RotaryEmbedding": _checked(_rotary),

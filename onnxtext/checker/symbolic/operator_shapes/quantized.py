@@ -187,7 +187,7 @@ def require_one(call: OperatorCall, index: int, *, specified: bool = True) -> bo
     return False
 
 
-def require_scalars(call: OperatorCall, *indices: int) -> None:
+def require_scalars(call: OperatorCall, indices: tuple[int, ...]) -> None:
     """Require scales and zero points to be scalars, and no zero point to have an empty name.
 
     onnxruntime's schemas allow empty names, but its inference does not. Its kernels accept a size
