@@ -12,11 +12,9 @@ or shape errors. The body of a function is visited once for each kind of its cal
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 
-from onnxtext.ast.model import Graph, Model, Node, ValueInfo
-from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType
+from onnxtext.ast.model import Model
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
 from onnxtext.checker.context.compare_declared_types import plain_dim
@@ -83,7 +81,10 @@ def _propagate(subject: CheckedModel) -> KindPropagation | None:
         kinds.scope(subject.main)
         if not all(map(kinds.has_visited, subject.scopes)):
             return None  # a function is never called
-        small = _small_model(subject.model, kinds)
+        small = Model(
+            graph=kinds.kinds, ir_version=subject.model.ir_version,
+            opset_imports=subject.model.opset_imports, presence=subject.model.presence,
+        )  # fmt: skip
         data = b"".join(lower_pieces(small))
     except (Inconclusive, LowerError, RecordError):
         return None
@@ -114,30 +115,3 @@ def _is_full(type: Type) -> bool:
     if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
         return False
     return all(map(is_plain_dim, map(plain_dim, type.shape)))
-
-
-def _small_model(model: Model, kinds: KindPropagation) -> Model:
-    """Return a model with one node of each kind; no two of these nodes share a value.
-
-    Further nodes, of the operator `Constant`, compute the constant inputs of these nodes.
-    """
-    graph = Graph("kinds")
-    for index, kind in enumerate(kinds.kinds):
-        node = replace(
-            kind.node,
-            inputs=tuple([name and f"{name}_{index}" for name in kind.node.inputs]),
-            outputs=tuple([name and f"{name}_{index}" for name in kind.node.outputs]),
-            output_types=kind.declared,
-        )
-        graph.nodes.append(node)
-        for name, plain, type in zip(node.inputs, kind.node.inputs, kind.given, strict=True):
-            tensor = kind.constants.get(plain)
-            if tensor is not None:
-                value = Attribute("value", AttributeType.TENSOR, tensor)
-                graph.nodes.insert(-1, Node("Constant", (), (name,), (value,)))
-            elif name:
-                graph.inputs.append(ValueInfo(name, type))
-    return Model(
-        graph=graph, ir_version=model.ir_version, opset_imports=model.opset_imports,
-        presence=model.presence,
-    )  # fmt: skip

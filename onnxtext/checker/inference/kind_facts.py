@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
-from onnxtext.ast.model import Node
+from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import (
     Attribute,
+    AttributeType,
     Float32,
     NoData,
     RawData,
@@ -68,24 +69,6 @@ KeyMaker = Callable[
     [Node, Target, Mapping[str, ValueFact | None], Facts, Mapping[str, Attribute], int],
     tuple[Any, ...],
 ]
-
-
-@dataclass(slots=True)
-class NodeKind:
-    """A kind of nodes, represented by the first node of this kind.
-
-    Attributes:
-        node: the first node, in which the inputs are renamed to `i0`, `i1` and so on, and the
-            outputs to `o0`, `o1` and so on.
-        given: the types of the node's inputs; None for omitted inputs.
-        constants: the constant inputs that onnx reads, by their new names such as `i1`.
-        declared: the declared types of the node's outputs; may be empty if none is declared.
-    """
-
-    node: Node
-    given: Types
-    constants: dict[str, Tensor]
-    declared: Types
 
 
 class InputUse(NamedTuple):
@@ -151,6 +134,21 @@ def facts_by_name(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]
     """Return the known facts by name; `facts` are in the order of `names`, and may be fewer."""
     pairs = zip(names, facts, strict=False)
     return {name: fact for name, fact in pairs if fact is not None}
+
+
+def add_kind(graph: Graph, node: Node, given: Types, constants: Mapping[str, Tensor]) -> None:
+    """Add a node to a graph, whose other nodes share no value with it.
+
+    `given` are the types of the node's inputs; None for omitted inputs. The inputs in `constants`
+    become outputs of further nodes, of the operator `Constant`; others become inputs of the graph.
+    """
+    for name, type in zip(node.inputs, given, strict=True):
+        if name in constants:
+            value = Attribute("value", AttributeType.TENSOR, constants[name])
+            graph.nodes.append(Node("Constant", (), (name,), (value,)))
+        elif name:
+            graph.inputs.append(ValueInfo(name, type))
+    graph.nodes.append(node)
 
 
 class FactTable:

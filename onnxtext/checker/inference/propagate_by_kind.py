@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnxtext.ast.model import Node
+from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute, Tensor
 from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel
@@ -24,8 +24,8 @@ from onnxtext.checker.inference.kind_facts import (
     Facts,
     FactTable,
     InputUse,
-    NodeKind,
     ValueFact,
+    add_kind,
     data_dependence,
     facts_by_name,
     key_maker,
@@ -75,14 +75,14 @@ class KindPropagation:
     """Propagates types through a model, with one inference per kind of nodes (see `check_by_kind`).
 
     Attributes:
-        kinds: the kinds found so far, each with its first node.
+        kinds: a graph with the first node of each kind found so far (see `add_kind`).
         sizes: the equations between symbolic sizes, from the first node of each kind. As soon as
             they are not `trivial`, the shapes of further kinds are unknown.
         depends_on_values: whether an output type may depend on the elements of an input.
     """
 
     def __init__(self, subject: CheckedModel, main: Scope) -> None:
-        self.kinds: list[NodeKind] = []
+        self.kinds = Graph("kinds")
         self.sizes = SizeEquations()
         self.depends_on_values = False
         self._inference = node_inference(subject)
@@ -104,8 +104,7 @@ class KindPropagation:
         self._reads: dict[int, InputUse] = {}
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
-        nodes = subject.node_count
-        self._most_kinds = _FEW_KINDS + nodes // _NODES_PER_FURTHER_KIND
+        self._left = _FEW_KINDS + subject.node_count // _NODES_PER_FURTHER_KIND
 
     def types_in(self, scope: Scope) -> dict[str, Type]:
         """Return the types of the values of a visited graph or function body, by name."""
@@ -239,7 +238,7 @@ class KindPropagation:
 
     def _check_count(self) -> None:
         """Raise `Inconclusive` if there are so many kinds that checking them is slow."""
-        if len(self.kinds) > self._most_kinds:
+        if self._left < 0:
             raise Inconclusive
 
     def _constant(self, node: Node, target: Target, typed: Facts) -> tuple[Facts, SmallTensors]:
@@ -283,11 +282,12 @@ class KindPropagation:
             raise Inconclusive
         if not depends_on_types_alone(target.name, len(input_facts)):
             self.depends_on_values = True
-        names = [f"i{index}" if name else "" for index, name in enumerate(node.inputs)]
-        results = [f"o{index}" if name else "" for index, name in enumerate(node.outputs)]
+        kind = len(self.kinds.nodes)
+        names = [f"i{index}_{kind}" if name else "" for index, name in enumerate(node.inputs)]
+        results = [f"o{index}_{kind}" if name else "" for index, name in enumerate(node.outputs)]
         attributes = bound_node(node, self._parameters).attributes
         sample = Node(node.op_type, tuple(names), tuple(results), attributes, None,
-                      node.domain, node.overload)  # fmt: skip
+                      node.domain, node.overload, types_of(typed))  # fmt: skip
         constants = facts_by_name(names[len(names) - len(read) :], read)
         inputs = types_of(input_facts)
         data: dict[str, bytes] = {}
@@ -299,13 +299,13 @@ class KindPropagation:
         computed = self._inference.plain(target, sample, inputs, data, self._opsets)
         if not isinstance(computed, tuple):
             raise Inconclusive
-        self._kept.append(sample)
         shapes: Shapes = ()
         values: SmallTensors = ()
         if self.sizes.trivial:
             unknown, given = [None] * len(node.outputs), list(shapes_of(input_facts))
             shapes, values = operator_step(node, target, unknown, given, list(passed), self.sizes)
-        self.kinds.append(NodeKind(sample, inputs, constants, types_of(typed)))
+        add_kind(self.kinds, sample, inputs, constants)
+        self._left -= 1
         facts = self._all_joined(node, typed, computed, shapes)
         return facts, tuple(map(self._table.value, values))
 
