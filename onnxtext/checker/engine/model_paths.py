@@ -6,11 +6,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Training, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Place
 from onnxtext.proto.path_at_offset import quote_name
+
+_PARTS: dict[type[object], tuple[tuple[str, str], ...]] = {
+    Model: (
+        ("graph", "graph"), ("training", "training_info"), ("functions", "functions"),
+        ("configurations", "configuration"),
+    ),
+    Training: (("initialization", "initialization"), ("algorithm", "algorithm")),
+    Graph: (
+        ("inputs", "input"), ("outputs", "output"), ("values", ""),
+        ("quantization", "quantization_annotation"), ("nodes", "node"),
+    ),
+    Function: (
+        ("inputs", "input"), ("outputs", "output"), ("values", "value_info"), ("nodes", "node"),
+    ),
+}  # fmt: skip
+"""For each class of statements, the attributes that hold further statements, and their fields.
+
+`""` stands for `value_info` or `initializer`.
+"""
 
 
 class ModelPaths:
@@ -19,11 +38,11 @@ class ModelPaths:
     def __init__(self, subject: CheckedModel) -> None:
         self._subject = subject
         self._paths: dict[int, str] = {}
-        root = subject.root
-        if isinstance(root, Model):
-            self._model(root)
-        elif isinstance(root, Fragment):
-            self._item(root.item)
+        root = subject.root.item if isinstance(subject.root, Fragment) else subject.root
+        if isinstance(root, list):
+            self._add_all(root, "node", "")
+        else:
+            self._add(root, "")
 
     def path(self, place: Place) -> str:
         """Return the path of a place; "" for the whole model or fragment."""
@@ -33,72 +52,32 @@ class ModelPaths:
             path += name if name.startswith("[") or not path else f".{name}"
         return path
 
-    def _model(self, model: Model) -> None:
-        self._paths[id(model)] = ""
-        self._graph(model.graph, "graph")
-        for index, training in enumerate(model.training):
-            path = f"training_info[{index}]"
-            self._paths[id(training)] = path
-            if training.initialization is not None:
-                self._graph(training.initialization, f"{path}.initialization")
-            if training.algorithm is not None:
-                self._graph(training.algorithm, f"{path}.algorithm")
-        for function in model.functions:
-            self._function(function, f"functions[{quote_name(function.name)}]")
-        for index, configuration in enumerate(model.configurations):
-            self._paths[id(configuration)] = f"configuration[{index}]"
-
-    def _item(self, item: Any) -> None:
-        match item:
-            case Graph():
-                self._graph(item, "")
-            case Function():
-                self._function(item, "")
-            case Node():
-                self._node(item, "")
-            case list():
-                self._nodes(item, "")
-
-    def _graph(self, graph: Graph, path: str) -> None:
-        lead = self._interface(graph, path)
-        for value in graph.values:
-            kind = "value_info" if value.data is None else "initializer"
-            self._paths[id(value)] = f"{lead}{kind}[{quote_name(value.name)}]"
-        for index, annotation in enumerate(graph.quantization):
-            self._paths[id(annotation)] = f"{lead}quantization_annotation[{index}]"
-        self._nodes(graph.nodes, lead)
-
-    def _function(self, function: Function, path: str) -> None:
-        lead = self._interface(function, path)
-        self._values(function.values, f"{lead}value_info")
-        self._nodes(function.nodes, lead)
-
-    def _interface(self, graph: Graph | Function, path: str) -> str:
-        """Store the paths of a graph, its inputs and outputs; return the prefix for its parts."""
-        self._paths[id(graph)] = path
+    def _add(self, item: Any, path: str) -> None:
+        """Store the paths of a statement and of the statements in it."""
+        self._paths[id(item)] = path
         lead = f"{path}." if path else ""
-        self._values(graph.inputs, f"{lead}input")
-        self._values(graph.outputs, f"{lead}output")
-        return lead
+        if isinstance(item, Node):
+            for attribute in item.attributes:
+                field = f"{lead}attribute[{quote_name(attribute.name)}]"
+                if isinstance(attribute.value, Graph):
+                    self._add(attribute.value, f"{field}.g")
+                elif isinstance(attribute.value, tuple):
+                    graphs = [(i, g) for i, g in enumerate(attribute.value) if isinstance(g, Graph)]
+                    for index, graph in graphs:
+                        self._add(graph, f"{field}.graphs[{index}]")
+        for name, field in _PARTS.get(type(item), ()):
+            part = getattr(item, name)
+            if isinstance(part, list):
+                self._add_all(part, field, lead)
+            elif part is not None:
+                self._add(part, f"{lead}{field}")
 
-    def _values(self, values: list[ValueInfo], path: str) -> None:
-        for index, value in enumerate(values):
-            self._paths[id(value)] = f"{path}[{quote_name(value.name) if value.name else index}]"
-
-    def _nodes(self, nodes: list[Node], lead: str) -> None:
-        for index, node in enumerate(nodes):
-            self._node(node, f"{lead}node[{index}]")
-
-    def _node(self, node: Node, path: str) -> None:
-        self._paths[id(node)] = path
-        for attribute in node.attributes:
-            lead = f"{path}.attribute[{quote_name(attribute.name)}]"
-            if isinstance(attribute.value, Graph):
-                self._graph(attribute.value, f"{lead}.g")
-            elif isinstance(attribute.value, tuple):
-                for index, item in enumerate(attribute.value):
-                    if isinstance(item, Graph):
-                        self._graph(item, f"{lead}.graphs[{index}]")
+    def _add_all(self, items: list[Any], field: str, lead: str) -> None:
+        for index, item in enumerate(items):
+            named = isinstance(item, ValueInfo) and (item.name or not field)
+            key = quote_name(item.name) if named or isinstance(item, Function) else index
+            name = field or ("value_info" if item.data is None else "initializer")
+            self._add(item, f"{lead}{name}[{key}]")
 
 
 FIELD_NAMES = {
