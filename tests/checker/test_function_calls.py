@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import pytest
 from onnx import ModelProto
 
 import onnxtext
-from tests.checker.models import codes, text
+from tests.checker.models import codes, problems, text
 from tests.checker.variants import in_function, in_nested_graph, in_training
 
 INPUTS = "float[4] x, int64[4] i, bool c, float[1] s"
@@ -43,3 +44,24 @@ def test_overloads_are_functions_of_their_own() -> None:
     assert not codes(text(good, inputs=INPUTS, opsets=opsets, rest=functions))
     bad = good.replace("f:float", "f:int")
     assert codes(text(bad, inputs=INPUTS, opsets=opsets, rest=functions)) == {"type-mismatch"}
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(
+    ("operator", "wrong"),
+    [("Softmax <axis = 3>", "i"), ("Softmax <axis = 3>", "m"), ("LRN <size = 3>", "m")],
+)
+def test_an_error_in_a_function_names_the_calls(operator: str, wrong: str, depth: int) -> None:
+    header = '<domain: "f", opset_import: [21, "f": 1]>\n'
+    bodies = ["b = f.f2 (a)", f"b = {operator} (a)"][-depth:]
+    source = text(
+        f"y = f.f1 (x)\nz = f.f1 ({wrong})\nw = f.f1 ({wrong})",
+        inputs="float[1, 2, 3, 4] x, int64[1, 2, 3, 4] i, float[2, 3] m",
+        outputs="float[1, 2, 3, 4] y",
+        opsets='21, "f": 1',
+        rest="".join(f"{header}f{n} (a) => (b) {{ {body} }}\n" for n, body in enumerate(bodies, 1)),
+    )
+    (finding,) = problems(source)
+    called = [label for label in finding.labels if label.message == "in this call"]
+    starts = [source.find("f.f2"), source.index("f.f1 (", source.index("z ="))][-depth:]
+    assert [label.span.start for label in called] == starts

@@ -20,7 +20,7 @@ from onnxtext.checker.inference.environment import Environment, declared_types
 from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.onnx_errors import untyped_values
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts, stash_type
-from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
 from onnxtext.checker.inference.type_variables import attribute_mismatch, bind_type_variables
 from onnxtext.diagnostics import Severity
 from onnxtext.schemas.type_strings import element_of, is_tensor, text_spelling, type_text
@@ -177,6 +177,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         key = id(item), places[0].part[:1], number
         if key not in self._reported:
             self._reported.add(key)
+            places = (*places, *call_places(reversed(self._calls)))
             finding = Finding("type-mismatch", message, places, help=help, severity=severity)
             if type(target) is Signature:
                 finding = with_schema_origin(finding, target)
@@ -196,7 +197,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         inputs = tuple([types[name] if name in types else find(name) for name in node.inputs])
         children = scope.children.get(index)
         if type(target) is Scope:
-            return self._call(target, inputs)
+            return self._call(node, target, inputs)
         if type(target) is not Signature:
             for child in children or ():
                 self._scope(child, (), environment)
@@ -214,7 +215,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             return output_types
         return with_special(target, node, inputs, output_types)
 
-    def _call(self, function: Scope, inputs: Texts) -> Texts:
+    def _call(self, node: Node, function: Scope, inputs: Texts) -> Texts:
         """Return the output types of a call of a function; `inputs` are the types of its inputs.
 
         Return () if the types are unknown, because the function calls itself or a limit is reached.
@@ -224,7 +225,9 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             if not self._limits.enter(function):
                 return ()
             self._called[key] = None  # the function may call itself
+            self._calls.append(node)
             self._called[key] = self._scope(function, inputs, None)
+            self._calls.pop()
             self._limits.leave()
         body = self._called[key]
         return () if body is None else body.find_outputs(function)

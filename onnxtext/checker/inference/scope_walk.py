@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
+from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.finding import Finding
+from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import Scope
 
@@ -49,6 +50,11 @@ class CallLimits:
         self._depth -= 1
 
 
+def call_places(calls: Iterable[Node]) -> list[Place]:
+    """Return the places of function calls that lead to a finding, for the end of its places."""
+    return [Place(node, ("op_type",), "in this call") for node in calls]
+
+
 class ScopeWalk(Generic[E]):
     """Base class: infers types or shapes in one walk over a model.
 
@@ -65,6 +71,7 @@ class ScopeWalk(Generic[E]):
         self._ir_version = subject.ir_version
         self._targets = resolve_targets(subject)
         self._limits = CallLimits(subject)
+        self._calls: list[Node] = []  # the calls whose functions are being visited
         # The environments of called functions by `_call_key`. Subclasses access this dict directly:
         # a helper method would add a stack frame for each level of nested calls.
         self._called: dict[tuple[object, ...], E | None] = {}

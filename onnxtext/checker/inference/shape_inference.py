@@ -46,7 +46,7 @@ from onnxtext.checker.inference.onnx_errors import (
     untyped_values,
     wrong_items,
 )
-from onnxtext.checker.inference.scope_walk import ScopeWalk
+from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
 from onnxtext.checker.inference.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import (
     Types,
@@ -189,6 +189,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         key = id(node), number
         if key not in self._reported and self._quiet < 2:
             self._reported.add(key)
+            places = (*places, *call_places(reversed(self._calls)))
             self.findings.append(Finding(code or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -376,9 +377,11 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
             if not self._limits.enter(function):
                 return (), ()
             parameters = call_attributes(function.owner, node, outer.parameters)
+            self._calls.append(node)
             body = self._called[key] = self._scope(
                 function, tuple(inputs), None, parameters, values
             )
+            self._calls.pop()
             self._limits.leave()
         outer.calls[id(node)] = body
         self.callers.setdefault(id(body), (outer, node))

@@ -50,7 +50,7 @@ from onnxtext.checker.symbolic.shape_merging import (
     unify_shapes,
 )
 from onnxtext.checker.symbolic.sizes.polynomials import SymbolicSize, symbols
-from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, SizeEquations
+from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, ShapeMismatch, SizeEquations
 from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 from onnxtext.quick_dataclass import dataclass
 
@@ -294,11 +294,14 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
             return body.results(function)
         if not self._limits.enter(function):
             return (), ()
-        before = sizes.learned
+        before, rejected = sizes.learned, len(sizes.mismatches)
         instance = self._new_instance() if declares_types(function) else ""
         given = call_attributes(function.owner, node, environment.parameters)
         body = self._scope(function, shapes, None, values, sizes, instance, given)
         self._limits.leave()
+        for index, wrong in enumerate(sizes.mismatches[rejected:], rejected):
+            if isinstance(wrong, ShapeMismatch):
+                sizes.mismatches[index] = wrong._replace(calls=(*wrong.calls, node))
         result = body.results(function)
         # Results with symbols of the body are not cached: the next call gives the symbols another
         # suffix.
