@@ -18,7 +18,7 @@ from onnxtext.checker.context.checked_model import CheckedModel, Options
 from onnxtext.checker.context.registry import families
 from onnxtext.checker.rules import operators
 from onnxtext.diagnostics import Diagnostic, Subject
-from tests.checker.models import codes, errors, text
+from tests.checker.models import codes, errors, problems, text
 from tests.running import grows_at_most, limited
 
 MANY = """\
@@ -941,6 +941,14 @@ def test_the_negative_dimensions_that_onnx_rejects_are_errors() -> None:
     for model in (source, onnxtext.to_binary(source)):
         severities = {item.message[1]: item.severity for item in onnxtext.check(model)}
         assert severities == {"z": "warning", "y": "error", "a": "error"}
+    branches = "then_branch = t () => (a) {{ {0} }}, else_branch = b () => (a) {{ {0} }}"
+    source = text(
+        f"y = If (c) <{branches.format('r = Attention (q, q, x) a = Neg (r)')}>",
+        inputs="float[1, 2, 2, 8] q, float[1, 2, 2, -3] x, bool c",
+        outputs="float[1, 2, 2, 8] y",
+        opsets="23",
+    )
+    assert [item.severity for item in problems(source)] == ["error"]
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,10 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
     # An error in a branch that never runs makes the output of the branch unknown, which
     # `_is_mistaken` takes for a mistake of onnx.
     unreached = _unreached(inference.unreached, objection)
-    if unreached is not None or not _is_mistaken(subject, objection, inference):
-        negative = _negative(subject, objection)
-        yield from negative
-        if not negative:
-            yield unreached or _failure_of_whole_model(subject, objection, place)
+    negative = _negative(subject, objection)
+    yield from negative
+    if not negative and (unreached or not _is_mistaken(subject, objection, inference)):
+        yield unreached or _failure_of_whole_model(subject, objection, place)
 
 
 _MAX_NODES = 5_000
