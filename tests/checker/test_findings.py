@@ -816,8 +816,9 @@ def test_a_finding_in_a_configuration_is_placed_in_its_section() -> None:
 )
 def test_phrases_of_onnx_are_explained(interface: str, node: str, message: str) -> None:
     header = "<onnxtext: 1, ir_version: 10, opset_import: [21]>"
-    (finding,) = onnxtext.check(f"{header}\nmain {interface} {{ {node} }}")
-    assert (finding.code, finding.message) == ("type-mismatch", message)
+    for label in ("", "[] ", "[n] "):
+        (finding,) = onnxtext.check(f"{header}\nmain {interface} {{ {label}{node} }}")
+        assert (finding.code, finding.message) == ("type-mismatch", message)
 
 
 @pytest.mark.parametrize(

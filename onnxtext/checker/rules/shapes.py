@@ -190,7 +190,7 @@ def _failure_of_whole_model(subject: CheckedModel, objection: str, place: Place)
     The place of the finding is the node that the message names, or else `place`.
     """
     for _, node in subject.nodes():
-        named = f", node name: {node.name}" if node.name else ""
+        named = "" if node.name is None else f", node name: {node.name}"
         if f"(op_type:{node.op_type}{named})" in objection:
             place = Place(node, ("op_type",))
             break
