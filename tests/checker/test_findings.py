@@ -239,6 +239,9 @@ def test_a_name_is_suggested_for_one_attribute_only() -> None:
         assert str(onnxtext.check(source)).count("did you mean `axis`?") == 1
         present = source.replace("axs =", "axis =")
         assert "did you mean" not in str(onnxtext.check(present))
+    needed = function.replace("<axis>", "<axis: int>").replace("Neg", "Softmax <axis: int = @axis>")
+    source = text("y = f.f <axs = 0> (x)", opsets='17, "f": 1', rest=needed)
+    assert len(onnxtext.check(source)) == 1
 
 
 def test_syntax_errors_are_findings() -> None:

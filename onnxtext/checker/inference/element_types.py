@@ -177,7 +177,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         key = id(item), places[0].part[:1], number
         if key not in self._reported:
             self._reported.add(key)
-            places = (*places, *call_places(reversed(self._calls)))
+            places = (*places, *call_places(reversed(self._limits.nodes)))
             finding = Finding("type-mismatch", message, places, help=help, severity=severity)
             if type(target) is Signature:
                 finding = with_schema_origin(finding, target)
@@ -222,12 +222,10 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         """
         key = self._call_key(function, inputs)
         if key not in self._called:
-            if not self._limits.enter(function):
+            if not self._limits.enter(node, function):
                 return ()
             self._called[key] = None  # the function may call itself
-            self._calls.append(node)
             self._called[key] = self._scope(function, inputs, None)
-            self._calls.pop()
             self._limits.leave()
         body = self._called[key]
         return () if body is None else body.find_outputs(function)

@@ -322,7 +322,7 @@ class KindPropagation:
             or opsets.get("") != function_opsets.get("")
             or len(input_facts) != len(function.inputs)
             or len(node.outputs) > len(function.outputs)
-            or not self._calls.enter(function)
+            or not self._calls.enter(node, function)
         ):
             raise Inconclusive
         before = self._types, self._values, self._constants, self._parameters

@@ -28,30 +28,33 @@ W = TypeVar("W", bound="ScopeWalk[Any]")
 
 
 class CallLimits:
-    """Limits the number of nodes that a walk visits in called functions, and the depth of calls."""
+    """Limits the number of nodes that a walk visits in called functions, and the depth of calls.
+
+    `nodes` are the calls whose functions are being visited, outermost first.
+    """
 
     def __init__(self, subject: CheckedModel) -> None:
         self._budget = _MAX_NODES + 2 * subject.node_count
-        self._depth = 0
+        self.nodes: list[Node] = []
 
-    def enter(self, function: Scope) -> bool:
-        """Begin a visit of a function's body, unless a limit is exceeded; `leave` ends the visit.
+    def enter(self, node: Node, function: Scope) -> bool:
+        """Begin to visit the function that a node calls, if no limit is exceeded; `leave` ends it.
 
         Return False if calls are nested too deeply, or if too many nodes have been visited.
         """
         self._budget -= 1 + len(function.nodes)
-        if self._budget < 0 or self._depth >= _DEEPEST:
+        if self._budget < 0 or len(self.nodes) >= _DEEPEST:
             return False
-        self._depth += 1
+        self.nodes.append(node)
         return True
 
     def leave(self) -> None:
         """End a visit that `enter` has begun."""
-        self._depth -= 1
+        self.nodes.pop()
 
 
 def call_places(calls: Iterable[Node]) -> list[Place]:
-    """Return the places of function calls that lead to a finding, for the end of its places."""
+    """Return the last places of a finding in a function: the calls that lead to it."""
     return [Place(node, ("op_type",), "in this call") for node in calls]
 
 
@@ -71,7 +74,6 @@ class ScopeWalk(Generic[E]):
         self._ir_version = subject.ir_version
         self._targets = resolve_targets(subject)
         self._limits = CallLimits(subject)
-        self._calls: list[Node] = []  # the calls whose functions are being visited
         # The environments of called functions by `_call_key`. Subclasses access this dict directly:
         # a helper method would add a stack frame for each level of nested calls.
         self._called: dict[tuple[object, ...], E | None] = {}

@@ -189,7 +189,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         key = id(node), number
         if key not in self._reported and self._quiet < 2:
             self._reported.add(key)
-            places = (*places, *call_places(reversed(self._calls)))
+            places = (*places, *call_places(reversed(self._limits.nodes)))
             self.findings.append(Finding(code or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------
@@ -374,14 +374,12 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         key = self._call_key(function, (*inputs, *values, self._quiet), attributes)
         body = self._called.get(key)
         if body is None:
-            if not self._limits.enter(function):
+            if not self._limits.enter(node, function):
                 return (), ()
             parameters = call_attributes(function.owner, node, outer.parameters)
-            self._calls.append(node)
             body = self._called[key] = self._scope(
                 function, tuple(inputs), None, parameters, values
             )
-            self._calls.pop()
             self._limits.leave()
         outer.calls[id(node)] = body
         self.callers.setdefault(id(body), (outer, node))

@@ -11,7 +11,6 @@ have another size in each call. Therefore, symbols of these bodies and functions
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from onnxtext.ast.model import Node
@@ -24,11 +23,7 @@ from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.control_flow_types import never_runs
 from onnxtext.checker.inference.environment import ValueEnvironment, known_values
-from onnxtext.checker.inference.function_attributes import (
-    bound_node,
-    call_attributes,
-    has_references,
-)
+from onnxtext.checker.inference.function_attributes import bound_node, call_attributes
 from onnxtext.checker.inference.onnx_errors import (
     declares_other_output,
     errors_of_types,
@@ -119,7 +114,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         values: SmallTensors = (),
         sizes: SizeEquations | None = None,
         instance: str = "",
-        parameters: Mapping[str, Attribute] = MappingProxyType({}),
+        parameters: Mapping[str, Attribute] | None = None,
     ) -> SymbolicEnvironment:
         """Visit a graph or function body; return its environment.
 
@@ -130,7 +125,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         sizes = self.sizes if sizes is None else sizes
         known = known_values(scope, values, self._ir_version)
         known = {name: self._intern(value) for name, value in known.items()}
-        environment = SymbolicEnvironment({}, outer, known, sizes, instance, parameters)
+        environment = SymbolicEnvironment({}, outer, known, sizes, instance, parameters or {})
         self.visits.setdefault(id(scope), []).append(environment)
         shapes = environment.facts
         declared: dict[str, SymbolicShape] = {}
@@ -272,8 +267,9 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 operator_step(node, target, unknown, inputs, values, sizes)
                 return tuple(unknown), ()  # either type may be wrong
             return tuple(declared_shapes), ()
-        if node.op_type == "Constant" and has_references(node):
-            return infer_node(bound_node(node, environment.parameters), target, (), (), sizes)
+        bound = bound_node(node, environment.parameters) if node.op_type == "Constant" else node
+        if bound is not node:
+            return infer_node(bound, target, (), (), sizes)
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
     def _call(
@@ -292,7 +288,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         body = self._called.get(key)
         if body is not None:
             return body.results(function)
-        if not self._limits.enter(function):
+        if not self._limits.enter(node, function):
             return (), ()
         before, rejected = sizes.learned, len(sizes.mismatches)
         instance = self._new_instance() if declares_types(function) else ""
@@ -326,8 +322,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 continue
             instance = environment.instance if branches else self._new_instance()
             sizes = SizeEquations(environment.sizes)
-            given = environment.parameters
-            inner = self._scope(body, (), environment, (), sizes, instance, given)
+            inner = self._scope(body, (), environment, (), sizes, instance, environment.parameters)
             outputs.append(inner.results(body))
         if branches and len(outputs) == 1 < len(bodies):
             return outputs[0]

@@ -114,14 +114,13 @@ def _attributes(
     subject: CheckedModel, node: Node, function: Scope, definition: Place, needs: FunctionNeeds
 ) -> Iterator[Finding]:
     parameters, _, needed = needs.interface(function)
-    present = {attribute.name for attribute in node.attributes}
-    taken: set[str | None] = {*present}
+    present: set[str | None] = {attribute.name for attribute in node.attributes}
     for index, attribute in enumerate(node.attributes):
         place = Place(node, ("attributes", index))
         if attribute.name not in parameters:
-            free = (name for name in parameters if name not in taken)
+            free = (name for name in parameters if name not in present)
             suggestion = subject.nearest(attribute.name, free)
-            taken.add(suggestion)
+            present.add(suggestion)  # a misspelled attribute is not reported as missing, too
             yield Finding(
                 "function-call-attribute",
                 f"the function {quote(function.name)} has no attribute {quote(attribute.name)}",

@@ -124,19 +124,15 @@ EXAMPLES = {
 def _misfit(
     node: Node, index: int, attribute: Attribute, signature: Signature, taken: Container[str | None]
 ) -> Iterator[Finding]:
-    """Report an attribute that the operator does not have, or that has the wrong type.
-
-    `taken` are the names that the finding does not suggest: other attributes of the node have them.
-    """
+    """Report an unknown attribute, or one of the wrong type; suggest no name that is `taken`."""
     formal = signature.attributes.get(attribute.name)
     if formal is not None and (attribute.type == formal.type or attribute.type is None):
         return
     if formal is None:
         if not attribute.name or "" in signature.attributes or signature.is_open:
             return
-        suggestion = nearest_name(
-            attribute.name, [name for name in signature.attributes if name not in taken]
-        )
+        free = (name for name in signature.attributes if name not in taken)
+        suggestion = nearest_name(attribute.name, free)
         help = did_you_mean(suggestion, _NO_ADVICE)
         inputs = [item.name for item in signature.inputs]
         if attribute.name in inputs:  # an attribute of an earlier version, such as `axes`

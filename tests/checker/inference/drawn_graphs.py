@@ -126,6 +126,8 @@ def _is_valid(node: NodeProto, values: dict[str, Array], result: list[Array]) ->
         return all(value.size for value in result)
     if node.op_type == "Split" and len(node.input) == 2:
         return bool(len(values[node.input[0]]) == values[node.input[1]].sum())
+    if node.op_type in ("Div", "Mod"):
+        return bool(values[node.input[1]].all())
     if node.op_type == "Reshape":
         return bool(values[node.input[1]].min(initial=0) >= -1)
     if node.op_type == "TopK":
