@@ -102,7 +102,7 @@ def test_the_wheel_has_all_known_models() -> None:
 @pytest.mark.thorough
 @pytest.mark.data
 @pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")  # one is a node saved as a model
-@pytest.mark.parametrize("file", sampled(shared_models(), 2))
+@pytest.mark.parametrize("file", sampled(shared_models(), 3))
 def test_shared_model(file: str) -> None:
     data = shared_model(file)
     check_laws(data)
@@ -122,7 +122,7 @@ def test_backend_cases_round_trip() -> None:
     cases = backend_cases()
     assert len(cases) > 1000
     failed = []
-    for name, data in sampled(cases, 2):
+    for name, data in sampled(cases, 4):
         try:
             check_laws(data)
         except Exception as error:
