@@ -15,15 +15,18 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import seeds  # noqa: F401  # sets the day, before other processes start
 from tests.corpus import SHARED
+from tests.seeds import EXAMPLES
 
 QUICK = "not slow and not thorough"
 """The tests that run by default, as `pyproject.toml` selects them."""
 
 # The time of an example depends more on the machine than on the code.
 settings.register_profile(
-    "no-deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "no-deadline",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=EXAMPLES or 100,
 )
 settings.load_profile("no-deadline")
 settings.register_profile("quick", max_examples=40)
@@ -60,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     missing = [path for path in config.args if not Path(path.partition("::")[0]).exists()]
     if missing:
         raise pytest.UsageError(f"there is no file {missing[0]}")
-    if "not slow" in config.getoption("markexpr"):
+    if "not slow" in config.getoption("markexpr") and not EXAMPLES:
         settings.load_profile("quick")
 
 

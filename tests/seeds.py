@@ -17,6 +17,9 @@ T = TypeVar("T")
 # All processes of a run use the day on which it began, even after midnight.
 os.environ.setdefault("ONNXTEXT_TEST_DAY", str(date.today().toordinal()))
 
+EXAMPLES = int(os.environ.get("ONNXTEXT_EXAMPLES") or 0)
+"""The number of hypothesis's examples, for a long run of a law; 0 if it is not given."""
+
 
 def fresh_seed() -> int:
     """Return a new seed, or that of `ONNXTEXT_SEED`. A failing test shows its seed.
@@ -35,9 +38,10 @@ def seeded() -> random.Random:
 
 
 def draws(number: int) -> int:
-    """Return the number of cases to draw: `number`, or fewer in the default run.
+    """Return the number of cases to draw: `number`, fewer in the default run, more in a long one.
 
-    The reduction is that of hypothesis's examples, which `tests/conftest.py` sets.
+    The factor is that of the examples of hypothesis (`tests/conftest.py`): 40 instead of 100 in
+    the default run, `ONNXTEXT_EXAMPLES` in a long one.
     """
     assert settings.default is not None
     return max(1, number * settings.default.max_examples // 100)

@@ -22,7 +22,6 @@ from tests.wire.test_corrupt_models import is_model
 pytestmark = pytest.mark.thorough
 
 quick = settings(max_examples=draws(60), deadline=None, suppress_health_check=list(HealthCheck))
-long = settings(max_examples=1_500, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def assert_checkable(data: bytes) -> None:
@@ -50,14 +49,6 @@ def test_models_in_any_encoding_can_be_checked() -> None:
         data = inputs.draw()
         if is_model(data):
             assert_checkable(data)
-
-
-@pytest.mark.slow
-@long
-@given(models())
-@pytest.mark.filterwarnings("ignore::onnxtext.OnnxTextWarning")
-def test_any_model_can_be_checked_at_length(data: bytes) -> None:
-    assert_checkable(data)
 
 
 @pytest.mark.parametrize("name", ["GraphProto", "FunctionProto", "NodeProto"])

@@ -165,14 +165,9 @@ def sweep(count: int, seed: int) -> int:
 
 
 def test_check_finds_what_to_binary_rejects() -> None:
-    number, seed = draws(500), fresh_seed()
+    number, seed = draws(250), fresh_seed()
     # About one of 25 texts is rejected. If the first sweep rejects none, up to four more follow.
     assert any(sweep(number, seed + part) for part in range(5))
-
-
-@pytest.mark.slow
-def test_check_finds_what_to_binary_rejects_at_length() -> None:
-    assert sweep(20_000, fresh_seed()) > 400
 
 
 @pytest.mark.parametrize("version", [1 << 31, 1 << 40, (1 << 63) - 1, -(1 << 63)])

@@ -203,16 +203,10 @@ def sweep(wanted: int, part: int = 0) -> Counter[str]:
 
 
 def test_random_damage_is_repaired_and_values_stay() -> None:
-    number = draws(60)
+    number = draws(35)
     # The fix restores the values in about one of five cases. If the first sweep has too few such
     # cases, up to three more follow.
     assert any(sweep(number, part)["as intended"] >= number // 12 for part in range(4))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
-def test_much_random_damage_is_repaired_and_values_stay(part: int) -> None:
-    sweep(400, part)
 
 
 @pytest.mark.parametrize(

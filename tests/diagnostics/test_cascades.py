@@ -585,11 +585,6 @@ def test_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[
     sweep(SEED, draws(50), 8, capsys)
 
 
-@pytest.mark.slow
-def test_many_random_mistakes_have_no_cascading_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    sweep(SEED + 1, 400, 40, capsys)
-
-
 def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
     text = "<" + H + G.replace("(x)", "(x")
     found = [item for item in onnxtext.check(text) if item.severity == "error"]

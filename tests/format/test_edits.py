@@ -28,11 +28,11 @@ resources { store : "a b/c" # the weights
 """
 
 
-def sweep(wanted: int) -> None:
-    """Check this number of random texts."""
+@pytest.mark.thorough
+def test_edited_texts_and_sentences_keep_the_laws() -> None:
     seed = fresh_seed()
     done = 0
-    while done < wanted:
+    while done < draws(400):
         seed += 1
         rng = random.Random(seed)
         text = drawn_text(rng)
@@ -46,17 +46,6 @@ def sweep(wanted: int) -> None:
         except Exception as error:
             shown = f"{text[:2000]!r}…" if len(text) > 2000 else repr(text)
             raise AssertionError(f"ONNXTEXT_SEED={seed - 1}, the text is {shown}") from error
-
-
-@pytest.mark.thorough
-def test_edited_texts_and_sentences_keep_the_laws() -> None:
-    sweep(draws(400))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
-def test_many_edited_texts_and_sentences_keep_the_laws(part: int) -> None:
-    sweep(2_000)
 
 
 def test_paths_of_weights_are_kept() -> None:

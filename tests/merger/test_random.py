@@ -37,12 +37,6 @@ def test_random_edits_merge_or_conflict() -> None:
     merge_random_edits(draws(50), fresh_seed())
 
 
-@pytest.mark.data
-@pytest.mark.slow
-def test_many_random_edits_merge_or_conflict() -> None:
-    merge_random_edits(4000, fresh_seed())
-
-
 # ---- One case of each class ---------------------------------------------------------------------
 
 HEAD = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"

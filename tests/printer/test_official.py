@@ -34,7 +34,6 @@ from tests.strategies import models
 pytestmark = pytest.mark.filterwarnings("ignore")  # about suspicious models, and numpy's
 
 quick = settings(max_examples=draws(60), deadline=None, suppress_health_check=list(HealthCheck))
-long = settings(max_examples=20_000, deadline=None, suppress_health_check=list(HealthCheck))
 
 DATA = {
     "float_data",
@@ -462,13 +461,5 @@ def test_the_layout_is_that_of_the_official_printer() -> None:
 @quick
 @given(models())
 def test_any_model_loses_only_listed_fields(data: bytes) -> None:
-    losses_of(data)
-    check_each_loss(data)
-
-
-@pytest.mark.slow
-@long
-@given(models())
-def test_any_model_loses_only_listed_fields_at_length(data: bytes) -> None:
     losses_of(data)
     check_each_loss(data)

@@ -47,7 +47,7 @@ from onnxtext.select_core import core
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_fragment, parse_model
 from tests.running import using
-from tests.seeds import seeded
+from tests.seeds import draws, seeded
 from tests.syntax.texts import texts
 
 pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
@@ -205,22 +205,14 @@ def change(model: Model, chance: random.Random) -> None:
                 owner.value_metadata[chance.choice([*own, *NAMES])] = (("a", "b"),)
 
 
-def changes(chance: random.Random, count: int) -> None:
+def test_changed_trees_give_the_same_bytes() -> None:
+    chance = seeded()
     small = [text for text in texts() if len(text) < 5000]
-    for _ in range(count):
+    for _ in range(draws(750)):
         model = deepcopy(parse_model(Source(chance.choice(small))))
         for _ in range(chance.randint(1, 5)):
             change(model, chance)
         assert_same_bytes(model)
-
-
-def test_changed_trees_give_the_same_bytes() -> None:
-    changes(seeded(), 300)
-
-
-@pytest.mark.slow
-def test_many_changed_trees_give_the_same_bytes() -> None:
-    changes(seeded(), 20_000)
 
 
 @pytest.mark.parametrize(("kind", "value"), VALUES)

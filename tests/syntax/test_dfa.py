@@ -12,7 +12,7 @@ import pytest
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.grammar.scanner_tables import IGNORED, ScannerTables, make_scanner
 from onnxtext.syntax.grammar.table_cache import load_tables
-from tests.seeds import fresh_seed
+from tests.seeds import draws, seeded
 from tests.syntax.texts import mutate, official_texts, texts
 
 Found = tuple[str, int, int]
@@ -62,22 +62,11 @@ def assert_same_tokens(text: str) -> None:
     assert scanned(load_tables().scanner, text) == expected(text), repr(text)[:200]
 
 
-def noise(seed: int, count: int) -> None:
-    chance = random.Random(seed)
-    for _ in range(count):
-        assert_same_tokens("".join(chance.choices(PIECES, k=chance.randint(1, 12))))
-
-
 @pytest.mark.thorough
 def test_both_lexers_find_the_same_tokens_in_random_text() -> None:
-    seed = fresh_seed()
-    print("seed", seed)  # pytest shows it on failure
-    noise(seed, 4000)
-
-
-@pytest.mark.slow
-def test_more_noise_gives_the_same_tokens() -> None:
-    noise(7, 150_000)
+    chance = seeded()
+    for _ in range(draws(10_000)):
+        assert_same_tokens("".join(chance.choices(PIECES, k=chance.randint(1, 12))))
 
 
 def test_real_texts_give_the_same_tokens() -> None:

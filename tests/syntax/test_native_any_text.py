@@ -62,11 +62,11 @@ def test_both_cores_agree_on_errors() -> None:
         assert_same_in_both(blocks(code)["Example"])
 
 
-def mutations(count: int, longest: int) -> None:
-    """Compare real texts with random errors, with a fresh seed."""
+@pytest.mark.thorough
+def test_both_cores_agree_on_mutated_texts() -> None:
     chance = seeded()
-    small = [text for text in texts() if len(text) < longest]
-    for _ in range(count):
+    small = [text for text in texts() if len(text) < 6000]
+    for _ in range(draws(300)):
         text = chance.choice(small)
         for _ in range(chance.choice([1, 1, 2, 5])):
             text = mutate(text, chance) if text else text
@@ -74,35 +74,16 @@ def mutations(count: int, longest: int) -> None:
 
 
 @pytest.mark.thorough
-def test_both_cores_agree_on_mutated_texts() -> None:
-    mutations(draws(300), 6000)
-
-
-@pytest.mark.slow
-def test_both_cores_agree_on_many_mutated_texts() -> None:
-    mutations(8000, 20_000)
-
-
-def drawn(count: int) -> None:
+def test_both_cores_agree_on_drawn_texts() -> None:
     """Compare random sentences of the grammar, mutations and noise."""
     chance = seeded()
     sentences, real = Sentences(chance), real_texts()
-    for _ in range(count):
+    for _ in range(draws(120)):
         assert_same_in_both(sentences.draw(real))
         noise = "".join(chance.choices(PIECES, k=chance.randint(1, 30)))
         assert_same_in_both(
             chance.choice(["", "g () => () {", "g () => () <float[2] w = "]) + noise
         )
-
-
-@pytest.mark.thorough
-def test_both_cores_agree_on_drawn_texts() -> None:
-    drawn(draws(120))
-
-
-@pytest.mark.slow
-def test_both_cores_agree_on_many_drawn_texts() -> None:
-    drawn(15_000)
 
 
 NAMES = ["a", "b_1", '"c"', '""', "", "float", "nan", "inf", "metadata", "0", '"""d"""', "-a", "é"]

@@ -137,12 +137,6 @@ def test_findings_of_drawn_nodes_agree_with_onnxruntime() -> None:
     sweep(draws(240))  # about 45 of 240 are refused, 1 in 500 of them missed
 
 
-@pytest.mark.slow
-def test_findings_of_many_drawn_nodes_agree_with_onnxruntime() -> None:
-    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
-    sweep(4000)
-
-
 # ---- Mutants ------------------------------------------------------------------------------------
 
 
