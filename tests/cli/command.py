@@ -95,7 +95,7 @@ def run(
     env = env or environment()
     usual = _read_at_start(env) == _read_at_start(environment())
     if before is None and not fresh and usual and CAN_FORK:
-        return _server_for(env).run(arguments, cwd or Path.cwd(), stdin, env)
+        return _server_for(env, *arguments[:1]).run(arguments, cwd or Path.cwd(), stdin, env)
     return run_command(onnxtext_command(*arguments), cwd, stdin, env, before)
 
 
@@ -139,7 +139,7 @@ def _read_at_start(env: dict[str, str]) -> dict[str, str]:
 class _Server:
     """A process that runs `command_server.py`, which forks a process for each command."""
 
-    def __init__(self, variables: dict[str, str]) -> None:
+    def __init__(self, variables: dict[str, str], *options: str) -> None:
         usual = environment()
         env = {name: usual[name] for name in usual.keys() - _read_at_start(usual).keys()}
         env |= variables
@@ -152,7 +152,7 @@ class _Server:
             # The process ends when its input is closed. Its streams are pipes, because Python opens
             # terminals and files differently.
             self._process = subprocess.Popen(
-                [sys.executable, program, str(listener.fileno())],
+                [sys.executable, program, str(listener.fileno()), *options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -208,14 +208,18 @@ class _Server:
         return answer
 
 
-def _server_for(env: dict[str, str]) -> _Server:
-    """Return the server of this process for an environment; a forked process starts its own."""
-    return _server(os.getpid(), tuple(sorted(_read_at_start(env).items())))
+def _server_for(env: dict[str, str], verb: str | Path = "") -> _Server:
+    """Return the server of this process for an environment; a forked process starts its own.
+
+    The verb `run` has a server that has imported numpy and onnx.
+    """
+    options = ("--engines",) if verb == "run" else ()
+    return _server(os.getpid(), tuple(sorted(_read_at_start(env).items())), *options)
 
 
 @cache
-def _server(pid: int, variables: tuple[tuple[str, str], ...]) -> _Server:
-    return _Server(dict(variables))
+def _server(pid: int, variables: tuple[tuple[str, str], ...], *options: str) -> _Server:
+    return _Server(dict(variables), *options)
 
 
 def _umask() -> int:
