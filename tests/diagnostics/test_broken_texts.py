@@ -114,6 +114,9 @@ MENDED = {
     "lines before the header": (
         f"---\n{B}", (1, 1), "unexpected text before the header", B,
     ),
+    "lines before a comment and the header": (
+        f"print(model)\n# kept\n{B}", (1, 1), "unexpected text before the header", f"\n# kept\n{B}",
+    ),
     "a name of TensorFlow in a value": (
         value("float[2] w:0"), (3, 12), "`w:0` needs quotes to be a name",
         value('float[2] "w:0"'),

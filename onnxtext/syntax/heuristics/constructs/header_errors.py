@@ -104,20 +104,19 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     if not rules or text.startswith(CONFLICT_MARKERS, start):
         return
     match = _HEADER.search(text, start + 1, start + _MAX_TEXT_BEFORE)
-    if match is None or not (other := text[start : match.start()].rstrip()):
+    tokens = context.lexer.tokens(text, start, match.start()) if match else []
+    if match is None or not tokens or {"{", "}", "=>"} & {*tokens}:
         return
-    tokens = context.lexer.tokens(text, start, match.start())
-    if {"{", "}", "=>"} & {*tokens}:
-        return
-    span = Span(start, start + len(other))
+    span = Span(start, tokens[-1].end)
     if match["open"] and tokens[1:2] == [":"] and tokens[0] in _KEYS:
         message = "expected `<` before the first entry of the header"
-        comma = "" if other.endswith(",") else ","
+        comma = "" if tokens[-1] == "," else ","
         moved = Edit(Span(span.end, match.end("open")), comma + text[span.end : match.start()])
         edits: tuple[Edit, ...] = (insert(start, "<"), moved)
         yield Diagnosis("wrong-mark", message, tokens[0].span, edits, "move the `<`", min_tokens=4)
     elif match["open"]:
-        edits = (Edit(Span(start, match.start()), ""),)
+        comments = text[span.end : match.start()].strip()
+        edits = (Edit(span if comments else Span(start, match.start()), ""),)
         message, title = "unexpected text before the header", "remove it"
         yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=4)
     elif "model" in context.rules and not {"(", "<"} & {*tokens}:
