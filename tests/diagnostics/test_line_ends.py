@@ -24,6 +24,12 @@ MISTAKES = {path.stem: path.read_text("utf-8") for path in TEXTS} | {
     "no final brace": "main (float[N] x) => (float[N] y) {\n  y = Relu (x)\n",
     "a comment of two lines": "main (float[N] x) => (float[N] y) {\n  /* one\n  two */\n"
     "  y = Relu (x)\n}\n",
+    "a line that is further down": "main (float[N] x) => (float[N] y) {\n    a = 1,\n    b = 2,\n"
+    "  y = Op <\n  > (x)\n}\n",
+    "swapped lines": "main (float[N] x) => (float[N] y) {\n  t = Relu (x)\n    axis = 0,\n"
+    "  y = Softmax <\n  > (t)\n}\n",
+    "a brace before a blank line": "main (float[N] x) => (float[N] y) {\n  a = Relu (x)\n}\n\n"
+    "  b = Relu (a)\n  y = Relu (b)\n}\n",
     "three quotes": 'main (float[N]"""x) => (float[N] y) {\n  y = Relu (x)\n}\n',
 }
 EXAMPLES = {

@@ -311,9 +311,13 @@ def innermost_bracket(tokens: Sequence[Token]) -> int | None:
 
 def line_end(text: str, offset: int) -> int:
     """Return the offset of the end of the line that contains an offset."""
-    end = text.find("\n", offset)
-    end = len(text) if end < 0 else end
+    end = text.find("\n", offset) % (len(text) + 1)  # -1: the end of the text
     return end - text.endswith("\r", offset, end)
+
+
+def next_line(text: str, offset: int) -> int:
+    """Return the offset of the start of the next line; the end of the text if there is none."""
+    return text.find("\n", offset) + 1 or len(text)
 
 
 def line_of(text: str, offset: int) -> str:

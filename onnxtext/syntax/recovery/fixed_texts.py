@@ -83,9 +83,10 @@ def _line_and_message(item: Diagnostic) -> tuple[int, str]:
 
 def _swapped(source: Source, start: int, lines: list[str]) -> Diagnostic:
     """Return the diagnostic of two lines in the wrong order; `start` is the offset of the first."""
-    middle, end = start + len(lines[0]), start + len("\n".join(lines))
-    edits = (Edit(Span(start, middle), lines[1]), Edit(Span(middle + 1, end), lines[0]))
-    span = Span(middle - len(lines[0].lstrip()), start + len(lines[0].rstrip()))
+    first, second = (line.removesuffix("\r") for line in lines)
+    below, end = start + len(lines[0]) + 1, start + len(first)
+    edits = Edit(Span(start, end), second), Edit(Span(below, below + len(second)), first)
+    span = Span(end - len(first.lstrip()), start + len(first.rstrip()))
     message, title = "this line and the next line are in the wrong order", "swap the lines"
     return diagnosis_report(source, Diagnosis("syntax-error", message, span, edits, title))
 

@@ -231,7 +231,8 @@ def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
     inside = first != "}" and 0 < indentation(text, first.at) > indent
     if inside:  # the graph must end later, or the text before this `}` is complete
         outside = re.compile(rf"^[ \t]{{0,{indent}}}([^\s#])", re.MULTILINE).search(text, first.end)
-        inside = "\n\n" not in text[end : first.at] and outside is not None and outside[1] == "}"
+        gap = text[end : first.at].replace("\r", "")
+        inside = "\n\n" not in gap and outside is not None and outside[1] == "}"
     if not line.endswith("}") or not begins_line(text, first.at):
         return
     if not (indent or line != "}" or inside):

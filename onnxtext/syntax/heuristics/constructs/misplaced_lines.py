@@ -23,6 +23,7 @@ from onnxtext.syntax.heuristics.error_context import (
     innermost_bracket,
     insert,
     line_end,
+    next_line,
     replace,
 )
 from onnxtext.syntax.heuristics.speculative_parse import States
@@ -168,12 +169,13 @@ def line_moved_down(context: ErrorContext) -> Iterator[Diagnosis]:
     line = max(context.line_start + indentation(text, line_end(text, context.at)), statement)
     for start in (statement, line) if line > statement else (statement,):
         end = line_end(text, start)
-        span, end = Span(start, end), line_end(text, end + 1)
+        span, following = Span(start, end), next_line(text, next_line(text, end))
         for _ in range(_MAX_STATEMENTS if begins_line(text, start) else 0):
-            below, end = end + 1, line_end(text, end + 1)
+            below, end = following, line_end(text, following)
+            following = next_line(text, end)
             edits = (
                 insert(start, f"{text[below:end].strip()}\n"),
-                Edit(Span(below, min(end + 1, len(text))), ""),
+                Edit(Span(below, following), ""),
             )
             if _MOVABLE.match(text, below, end) and context.is_certain(edits):
                 message = "the line that belongs before this line is further down"
@@ -270,7 +272,7 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
         count = _lines_above(text, start) if start < end else 0
         last = end
         for _ in range(count - 1):
-            last = line_end(text, text.index("\n", last) + 1)
+            last = line_end(text, next_line(text, last))
         if not count or not _HEAD_OR_ENTRY.search(text, start, last):
             continue  # the items of a list may be equal
         margin = indentation(text, end)
@@ -280,7 +282,7 @@ def repeated_line(context: ErrorContext) -> Iterator[Diagnosis]:
             others = "the next" if count == 2 else f"the next {count - 1}"
             message = f"this line and {others} repeat the {count} lines above"
             title = "remove the repetition"
-        following = text.find("\n", last) + 1 + margin
+        following = next_line(text, last) + margin
         indented = following <= len(text) and text[last:following].isspace()
         # If the statement begins on this line, an edit must not begin before it.
         above = line_end(text, line_start(text, start - 1))
