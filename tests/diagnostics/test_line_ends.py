@@ -30,6 +30,8 @@ MISTAKES = {path.stem: path.read_text("utf-8") for path in TEXTS} | {
     "  y = Softmax <\n  > (t)\n}\n",
     "a brace before a blank line": "main (float[N] x) => (float[N] y) {\n  a = Relu (x)\n}\n\n"
     "  b = Relu (a)\n  y = Relu (b)\n}\n",
+    "no quotes before the lines of a string": "main (float[N] x) => (float[N] y) {\n"
+    '  y = Relu (x)\n}\n\nmetadata {\n  node y {\n    k:\n      a\n      """\n  }\n}\n',
     "three quotes": 'main (float[N]"""x) => (float[N] y) {\n  y = Relu (x)\n}\n',
 }
 EXAMPLES = {

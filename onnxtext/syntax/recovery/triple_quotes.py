@@ -22,7 +22,7 @@ _QUOTES = re.compile(
 The group `first` matches if the quotes begin their line, and `last` if they end it.
 """
 _OPENING = re.compile(
-    r"""(?:[:=(,\[]|\bbase64)[ \t]*("{1,2}|'{3})(?=[ \t\r]*$)|(?::| =|\bbase64)[ \t]*$""",
+    r"""(?:[:=(,\[]|\bbase64)[ \t]*("{1,2}|'{3})(?=[ \t\r]*$)|(?::| =|\bbase64)[ \t]*(?=\r?$)""",
     re.MULTILINE,
 )
 """Matches the end of a line that should end with the opening quotes of a string."""
