@@ -13,7 +13,7 @@ from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.checked_model import operator_key
 from onnxtext.merger.texts.match_items import ABSENT, node_match_rules, pair_items
-from onnxtext.merger.texts.moved_nodes import NodeRules
+from onnxtext.merger.texts.renumbered_nodes import NodeRules
 
 Definition = tuple[Any, ...]
 """Describes where a value comes from, such as the operator and inputs of its node."""
@@ -255,7 +255,6 @@ _RULES = node_match_rules(
         reads=lambda node: node.inputs,
         label=_label,
         operator=operator_key,
-        unchanged=lambda node: (_label(node), _content(node)),
         content=_content,
         form=_form,
         whole=_whole,

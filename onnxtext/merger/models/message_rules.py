@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.merger.renames import NodeMeaning
-from onnxtext.merger.texts.moved_nodes import NodeRules
+from onnxtext.merger.texts.renumbered_nodes import NodeRules
 from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, varint
 
@@ -216,7 +216,6 @@ NODE_RULES = NodeRules(
     reads=node_inputs,
     label=_label,
     operator=_operator,
-    unchanged=_without(2),
     content=_only(1, 4, 5, 7, 8),
     form=_only(4, 5, 7, 8),
     whole=lambda data: data,

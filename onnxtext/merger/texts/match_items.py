@@ -22,8 +22,7 @@ from onnxtext.merger.texts.item_keys import (
     outputs_of,
     signature_of,
 )
-from onnxtext.merger.texts.moved_nodes import NodeRules, Unmatched, pair_moved, pair_replaced
-from onnxtext.merger.texts.renumbered_nodes import pair_renumbered
+from onnxtext.merger.texts.renumbered_nodes import NodeRules, pair_renumbered
 from onnxtext.merger.texts.text_parts import Item, TextPart
 
 ABSENT = -1
@@ -88,7 +87,6 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
         reads=lambda item: inputs_of(item.part),
         label=of(label_of),
         operator=of(kind_of),
-        unchanged=of(lambda part: (label_of(part), content_of(part))),
         content=of(content_of),
         form=of(form_of),
         whole=rules.content,
@@ -204,20 +202,8 @@ def _pair_by_keys(
                 partners[at] = other
                 used[other] = True
 
-    def apply(pair: Callable[[Unmatched, Unmatched, NodeRules], dict[int, int]]) -> None:
-        assert rules.nodes is not None
-        old = Unmatched(base, [at for at, paired in enumerate(used) if not paired])
-        new = Unmatched(side, [at for at, found in enumerate(partners) if found == ABSENT])
-        for at, other in pair(old, new, rules.nodes).items():
-            partners[at] = other
-            used[other] = True
-
     run(rules.content)
-    if rules.nodes is not None:
-        apply(pair_moved)
     run(rules.key)
-    if rules.nodes is not None:
-        apply(pair_replaced)
     for key in rules.rename_keys:
         run(key, unique=True)
     if rules.replacement_key is None or not base:

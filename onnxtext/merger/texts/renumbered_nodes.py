@@ -1,17 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """Match the nodes of a side that has given names of old values to other values.
 
-For example, an exporter numbers values in order. After a node is inserted, most names denote other
-values, so that names pair the wrong nodes.
+For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. Or an exporter numbers
+values in order: after a node is inserted, most names denote other values. Names then pair the wrong
+nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
-from onnxtext.merger.texts.moved_nodes import NodeRules, names_of
+Key = Callable[[Any], Hashable]
+
+
+@dataclass(frozen=True)
+class NodeRules:
+    """Functions that identify a node although its outputs have changed.
+
+    Attributes:
+        outputs: returns the names of the outputs of a node as a tuple; None if it has no outputs.
+        reads: returns the names of the inputs of a node.
+        label: returns the label of a node; None if it has no label.
+        operator: returns the operator of a node.
+        content: returns the operator, inputs and attributes of a node; None for other items.
+        form: returns the operator and attributes of a node.
+        whole: returns the whole content of a node.
+    """
+
+    outputs: Key
+    reads: Callable[[Any], Collection[Hashable]]
+    label: Key
+    operator: Key
+    content: Key
+    form: Key
+    whole: Key
+
 
 _MIN_RUN_LENGTH = 32
 """Minimum number of consecutive unchanged nodes that separate two regions of edits."""
@@ -36,12 +62,12 @@ def pair_renumbered(
     guessed: Collection[int],
     rules: NodeRules,
 ) -> dict[int, int]:
-    """Find better matches of nodes, in regions where names denote other values than in the base.
+    """Find better matches of nodes, in regions where names may denote other values.
 
-    The nodes of a region are aligned by their operators and attributes. The alignment replaces the
-    given matches if it explains the region with fewer edits. `partners` has the index in the base,
-    or -1, for each node of the side. Each node of the base that was matched only by its position
-    (`guessed`) counts as an edit.
+    The nodes of a region are aligned in several ways. An alignment replaces the given matches if it
+    explains the region with fewer edits, or with equally many and more equal labels. `partners` has
+    the index in the base, or -1, for each node of the side. Each node of the base that was matched
+    only by its position (`guessed`) counts as an edit.
 
     Returns:
         A map from the index of each matched node of the side to its index in the base. Only regions
@@ -49,15 +75,16 @@ def pair_renumbered(
     """
     found: dict[int, int] = {}
     for region in _regions(base, side, partners, rules):
-        if not _is_suspicious(base, side, region, guessed, rules):
+        guesses = sum(index in guessed for index, _ in region.pairs)
+        if not guesses and _is_plain(base, side, region, rules):
             continue
         names = _Names(base, side, region, rules)
-        best, fewest_edits = region.pairs, names.edits(region.pairs)
-        fewest_edits += sum(index in guessed for index, _ in best)
-        for with_outer_names, backwards in ((True, False), (True, True), (False, False)):
-            aligned = names.align(with_outer_names=with_outer_names, backwards=backwards)
-            if aligned is not None and (edits := names.edits(aligned)) < fewest_edits:
-                best, fewest_edits = aligned, edits
+        best, (edits, labels) = region.pairs, names.edits(region.pairs)
+        fewest = (edits + guesses, labels)
+        for tokens, backwards in _ALIGNMENTS:
+            aligned = names.align(tokens, backwards=backwards)
+            if aligned is not None and (count := names.edits(aligned)) < fewest:
+                best, fewest = aligned, count
         if best is not region.pairs:
             found.update((at, index) for index, at in best)
     return found
@@ -108,62 +135,32 @@ def _unchanged_runs(
         start = at + 1 if ends else at
 
 
-def _is_suspicious(
-    base: Sequence[Any],
-    side: Sequence[Any],
-    region: _Region,
-    guessed: Collection[int],
-    rules: NodeRules,
-) -> bool:
-    """Whether names may pair the wrong nodes of a region.
+def _is_plain(base: Sequence[Any], side: Sequence[Any], region: _Region, rules: NodeRules) -> bool:
+    """Whether a side only added nodes, renamed values, and changed attributes in a region.
 
-    Return True if a node of the base whose match is doubtful (`_changed_nodes`) may have another
-    match: a node of the side with the same operator whose own match is doubtful or missing.
+    Return False if a new node has the old name of a renamed value. If True, no other matches
+    explain the region with fewer edits.
     """
-    changed = _changed_nodes(base, side, region, guessed, rules)
-    if not changed:
-        return False
-    partner = dict(region.pairs)
-    same = {at for index, at in region.pairs if index not in changed}
-    places: dict[Hashable, set[int]] = {}
-    for at in region.side:
-        if at not in same:
-            places.setdefault(rules.operator(side[at]), set()).add(at)
-    for index in changed:
-        own = set() if index in guessed else {partner.get(index)}
-        if places.get(rules.operator(base[index]), set()) - own:
-            return True
-    return False
-
-
-def _changed_nodes(
-    base: Sequence[Any],
-    side: Sequence[Any],
-    region: _Region,
-    guessed: Collection[int],
-    rules: NodeRules,
-) -> set[int]:
-    """Return the indices in the base of the nodes whose matches are doubtful.
-
-    These nodes are unmatched, matched only by position (`guessed`), or matched with a node that has
-    another operator or other inputs than expected. If the inputs differ, the nodes that compute the
-    inputs are doubtful, too.
-    """
-    paired = {index for index, _ in region.pairs}
-    producers: dict[Hashable, int] = {}
     renamed: dict[Hashable, Hashable] = {}
     for index, at in region.pairs:
-        outputs = names_of(rules.outputs(base[index]))
-        producers.update(dict.fromkeys(outputs, index))
-        renamed.update(zip(outputs, names_of(rules.outputs(side[at])), strict=False))
-    changed = {index for index in region.base if index not in paired or index in guessed}
-    for index, at in region.pairs:
-        inputs = rules.reads(base[index])
-        if [renamed.get(name, name) for name in inputs] != list(rules.reads(side[at])):
-            changed.update([index, *[producers[name] for name in inputs if name in producers]])
-        elif rules.operator(base[index]) != rules.operator(side[at]):
-            changed.add(index)
-    return changed
+        outputs = _names_of(rules.outputs(base[index]))
+        renamed.update(zip(outputs, _names_of(rules.outputs(side[at])), strict=False))
+    computed = {name for at in region.side for name in _names_of(rules.outputs(side[at]))}
+    return (
+        len(region.pairs) == len(region.base)
+        and all(name == new or name not in computed for name, new in renamed.items())
+        and all(
+            rules.operator(base[index]) == rules.operator(side[at])
+            and [renamed.get(name, name) for name in rules.reads(base[index])]
+            == list(rules.reads(side[at]))
+            for index, at in region.pairs
+        )
+    )
+
+
+def _names_of(outputs: Hashable) -> tuple[Hashable, ...]:
+    """Return the names of outputs that are not omitted; () for an item that has no outputs."""
+    return tuple([name for name in outputs if name]) if isinstance(outputs, tuple) else ()
 
 
 class _Part(NamedTuple):
@@ -172,6 +169,7 @@ class _Part(NamedTuple):
     form: tuple[Hashable, Hashable]
     outputs: tuple[Hashable, ...]
     inputs: tuple[Hashable, ...]
+    label: Hashable
 
 
 class _Names:
@@ -183,53 +181,59 @@ class _Names:
         self._region = region
         self._old = _parts(base, region.base, rules)
         self._new = _parts(side, region.side, rules)
-        self._computed = set(chain.from_iterable(outputs for _, outputs, _ in self._new.values()))
-        self._read = set(chain.from_iterable(inputs for _, _, inputs in self._new.values()))
+        self._computed = set(chain.from_iterable(node.outputs for node in self._new.values()))
+        self._read = set(chain.from_iterable(node.inputs for node in self._new.values()))
 
-    def edits(self, pairs: Pairs) -> int:
-        """Count the nodes that are new, deleted or edited if the nodes of `pairs` match.
+    def edits(self, pairs: Pairs) -> tuple[int, int]:
+        """Return (number of edited nodes, number of changed labels) if the nodes of `pairs` match.
 
-        A node with a new operator counts twice: as a deleted and as a new node. Two edits are added
-        if `_is_unread` holds for any pair.
+        Edited nodes are new, deleted or changed. A node with a new operator counts twice: as a
+        deleted and as a new node. A node that still reads an old name is not edited if a new node
+        defines this name. Three edits are added if `_is_unread` holds for any pair.
         """
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:
             renamed.update(zip(self._old[index].outputs, self._new[at].outputs, strict=False))
         computed = set(chain.from_iterable(node.outputs for node in self._old.values()))
-        edited = 2 * any(self._is_unread(index, at) for index, at in pairs)
+        old_nodes = {at for _, at in pairs}
+        added = {
+            name for at, node in self._new.items() if at not in old_nodes for name in node.outputs
+        }
+        edited, labels = 3 * any(self._is_unread(index, at) for index, at in pairs), 0
         for index, at in pairs:
             old, new = self._old[index], self._new[at]
-            expected = tuple([renamed.get(n) if n in computed else n for n in old.inputs])
+            labels += old.label != new.label
+            same_inputs = all(
+                now == (renamed.get(name) if name in computed else name)
+                or (now == name and name in added)
+                for name, now in zip_longest(old.inputs, new.inputs)
+            )
             if old.form[0] != new.form[0]:
                 edited += 2
             else:
-                edited += old.form != new.form or expected != new.inputs
-        return edited + len(self._old) + len(self._new) - 2 * len(pairs)
+                edited += old.form != new.form or not same_inputs
+        return edited + len(self._old) + len(self._new) - 2 * len(pairs), labels
 
     def _is_unread(self, index: int, at: int) -> bool:
         """Whether a node lost an output to another node, and no node of the side reads its outputs.
 
         `index` is the index of the node in the base, `at` its index in the side.
         """
-        before, after = self._old[index][1], self._new[at][1]
+        before, after = self._old[index].outputs, self._new[at].outputs
         return not self._computed.isdisjoint(
             set(before).difference(after)
         ) and self._read.isdisjoint(after)
 
-    def align(self, *, with_outer_names: bool, backwards: bool) -> Pairs | None:
-        """Match nodes in order, by operator and attributes; None if too many nodes differ.
+    def align(self, tokens: Tokens, *, backwards: bool) -> Pairs | None:
+        """Match nodes with equal `tokens` in order; None if too many nodes differ.
 
         Two remaining nodes are matched if two matched nodes use their outputs at the same input
         index, or if their first outputs have the same name.
 
-        With `with_outer_names`, inputs that are defined outside the region must be equal, too.
         `backwards` tells whether to prefer matches near the end.
         """
         step = -1 if backwards else 1
-        old, new = [
-            _tokens(nodes, with_outer_names=with_outer_names)[::step]
-            for nodes in (self._old, self._new)
-        ]
+        old, new = [tokens(nodes)[::step] for nodes in (self._old, self._new)]
         matched = common_subsequence(old, new, _MAX_EDITS)
         if matched is None:
             return None
@@ -239,10 +243,10 @@ class _Names:
         pairs = {index + starts[0]: at + starts[1] for index, at in matched}
         self._pair_sources(pairs)
         taken = set(pairs.values())
-        by_name = {node[1][:1]: at for at, node in self._new.items() if at not in taken}
+        by_name = {node.outputs[:1]: at for at, node in self._new.items() if at not in taken}
         for index, node in self._old.items():
-            if index not in pairs and node[1][:1] in by_name:
-                pairs[index] = by_name[node[1][:1]]
+            if index not in pairs and node.outputs[:1] in by_name:
+                pairs[index] = by_name[node.outputs[:1]]
         return list(pairs.items())
 
     def _pair_sources(self, pairs: dict[int, int]) -> None:
@@ -251,18 +255,18 @@ class _Names:
         The matched nodes must have equal operators and attributes. Repeat this for the new pairs.
         """
         producers, new_producers = [
-            {name: at for at, (_, outputs, _) in nodes.items() for name in outputs}
+            {name: at for at, node in nodes.items() for name in node.outputs}
             for nodes in (self._old, self._new)
         ]
         taken = set(pairs.values())
         waiting = list(pairs.items())
         while waiting:
             index, at = waiting.pop()
-            for name, new_name in zip(self._old[index][2], self._new[at][2], strict=False):
+            for name, new_name in zip(self._old[index].inputs, self._new[at].inputs, strict=False):
                 source, new = producers.get(name, -1), new_producers.get(new_name, -1)
                 if source < 0 or new < 0 or source in pairs or new in taken:
                     continue
-                if self._old[source][0] == self._new[new][0]:
+                if self._old[source].form == self._new[new].form:
                     pairs[source] = new
                     taken.add(new)
                     waiting.append((source, new))
@@ -274,21 +278,54 @@ def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, 
     for at in indices:
         item = items[at]
         form = rules.operator(item), rules.form(item)
-        result[at] = _Part(form, names_of(rules.outputs(item)), tuple(rules.reads(item)))
+        outputs = _names_of(rules.outputs(item))
+        result[at] = _Part(form, outputs, tuple(rules.reads(item)), rules.label(item))
     return result
 
 
-def _tokens(nodes: Mapping[int, _Part], *, with_outer_names: bool) -> list[Hashable]:
-    """Return the operator, attributes and inputs of each node.
+# ---- Tokens of nodes, by which `_Names.align` matches nodes ---------------------------------
 
-    An input is replaced by None if a node of the region computes it, or if `with_outer_names` is
-    False.
-    """
-    computed = set(chain.from_iterable(outputs for _, outputs, _ in nodes.values()))
+Tokens = Callable[[Mapping[int, _Part]], list[Hashable]]
+"""Returns a token for each node of a region."""
+
+
+def _with_outer_names(nodes: Mapping[int, _Part]) -> list[Hashable]:
+    """Return the operator, attributes, and the inputs that are defined outside the region."""
+    computed = set(chain.from_iterable(node.outputs for node in nodes.values()))
     return [
-        (form, *[None if name in computed or not with_outer_names else name for name in inputs])
-        for form, _, inputs in nodes.values()
+        (node.form, *[None if name in computed else name for name in node.inputs])
+        for node in nodes.values()
     ]
+
+
+def _with_forms(nodes: Mapping[int, _Part]) -> list[Hashable]:
+    """Return the operator, attributes and number of inputs."""
+    return [(node.form, len(node.inputs)) for node in nodes.values()]
+
+
+def _with_operators(nodes: Mapping[int, _Part]) -> list[Hashable]:
+    return [node.form[0] for node in nodes.values()]
+
+
+def _with_labels(nodes: Mapping[int, _Part]) -> list[Hashable]:
+    """Return the label; the operator of a node without a label."""
+    return [node.label or node.form[0] for node in nodes.values()]
+
+
+def _with_outputs(nodes: Mapping[int, _Part]) -> list[Hashable]:
+    """Return the name of the first output."""
+    return [node.outputs[:1] for node in nodes.values()]
+
+
+_ALIGNMENTS = (
+    (_with_outer_names, False),
+    (_with_outer_names, True),
+    (_with_forms, False),
+    (_with_operators, False),
+    (_with_labels, False),
+    (_with_outputs, False),
+)
+"""For each alignment: its tokens, and whether it prefers matches near the end."""
 
 
 def common_subsequence(old: Sequence[Any], new: Sequence[Any], limit: int) -> Pairs | None:
