@@ -231,9 +231,7 @@ NODE = MessageKind(
     meaning=_node_meaning,
     described=frozenset({6, 9}),  # doc_string, metadata_props
 )
-_NODES = RepeatedField(
-    NODE, _outputs, (_label, _without(2, 3), _only(1, 4, 5, 7, 8)), _operator, is_node=True
-)
+_NODES = RepeatedField(NODE, _outputs, (_label, _without(2, 3), _only(1, 4, 5, 7, 8)), is_node=True)
 GRAPH = MessageKind(
     {
         1: _NODES,  # node

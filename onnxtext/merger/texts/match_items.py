@@ -96,9 +96,7 @@ def text_match_rules(items: Sequence[Item]) -> MatchRules:
 
 def node_match_rules(nodes: NodeRules) -> MatchRules:
     """Return the rules for matching the nodes of a list."""
-    return MatchRules(
-        nodes.whole, nodes.outputs, (nodes.label, nodes.content), nodes.operator, nodes
-    )
+    return MatchRules(nodes.whole, nodes.outputs, (nodes.label, nodes.content), nodes=nodes)
 
 
 def match(
@@ -172,7 +170,7 @@ def _pair(
     found = _pair_by_keys(base, side, rules, {})
     if rules.nodes is None:
         return found
-    better = pair_renumbered(base, side, *found, rules.nodes)
+    better = pair_renumbered(base, side, found[0], rules.nodes)
     return _pair_by_keys(base, side, rules, better) if better else found
 
 

@@ -56,18 +56,13 @@ class _Region(NamedTuple):
 
 
 def pair_renumbered(
-    base: Sequence[Any],
-    side: Sequence[Any],
-    partners: Sequence[int],
-    guessed: Collection[int],
-    rules: NodeRules,
+    base: Sequence[Any], side: Sequence[Any], partners: Sequence[int], rules: NodeRules
 ) -> dict[int, int]:
     """Find better matches of nodes, in regions where names may denote other values.
 
     The nodes of a region are aligned in several ways. An alignment replaces the given matches if it
     explains the region with fewer edits, or with equally many and more equal labels. `partners` has
-    the index in the base, or -1, for each node of the side. Each node of the base that was matched
-    only by its position (`guessed`) counts as an edit.
+    the index in the base, or -1, for each node of the side.
 
     Returns:
         A map from the index of each matched node of the side to its index in the base. Only regions
@@ -75,12 +70,10 @@ def pair_renumbered(
     """
     found: dict[int, int] = {}
     for region in _regions(base, side, partners, rules):
-        guesses = sum(index in guessed for index, _ in region.pairs)
-        if not guesses and _is_plain(base, side, region, rules):
+        if _is_plain(base, side, region, rules):
             continue
         names = _Names(base, side, region, rules)
-        best, (edits, labels) = region.pairs, names.edits(region.pairs)
-        fewest = (edits + guesses, labels)
+        best, fewest = region.pairs, names.edits(region.pairs)
         for tokens, backwards in _ALIGNMENTS:
             aligned = names.align(tokens, backwards=backwards)
             if aligned is not None and (count := names.edits(aligned)) < fewest:
