@@ -3,7 +3,7 @@
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
 from onnxtext._core.ast.slots cimport (
-    FIELD, NODE, OF_FIELD, OF_NODE, OF_VALUE, PyType_GenericAlloc, VALUE_INFO, get, put, record, replace,
+    FIELD, NODE, OF_NODE, OF_VALUE, VALUE_INFO, build, get, record, replace,
 )
 
 from onnxtext.ast.compact_form.list_order import BY_DEFAULT, DECORATOR, PARTS, ListEntry
@@ -311,10 +311,4 @@ cdef list infos_by_name(graph, list initializers, arguments):
 
 def positional_fields(list values):
     """Return the fields without keys that have these values."""
-    cdef list result = []
-    for value in values:
-        field = PyType_GenericAlloc(FIELD, 0)
-        put(field, OF_FIELD.key, None)
-        put(field, OF_FIELD.value, value)
-        result.append(field)
-    return result
+    return [build(FIELD, (None, value)) for value in values]

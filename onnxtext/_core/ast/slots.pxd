@@ -147,17 +147,7 @@ cdef AttributeSlots OF_ATTRIBUTE
 cdef Py_ssize_t OF_RAW, OF_TYPED, OF_STRINGS, OF_EXTERNAL
 
 cdef object build(type kind, tuple values)
-cdef object new_opset(object domain, object version)
-cdef object make_graph(
-    object name, object inputs, object outputs, object values, object nodes, object quantization,
-    Py_ssize_t offset,
-)
-cdef object make_function(
-    object name, object inputs, object outputs, object attributes, object values, object nodes,
-    object domain, object overload, object doc_string, object opset_imports, object decorators,
-    object offset,
-)
-cdef object plain_value_info(object name, object type_, object data, tuple decorators)
+cdef object plain_value_info(object name, object type_, object data, tuple decorators, object at=*)
 cdef object make_float32(uint32_t bits)
 cdef object make_data(type kind, Py_ssize_t slot, content)
 

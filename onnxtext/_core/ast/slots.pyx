@@ -52,8 +52,11 @@ DECORATOR, FIELD = Decorator, Field
 DECORATED_DIM, SPARSE_TYPE, SEQUENCE = DecoratedDim, SparseTensorType, SequenceType
 OPTIONAL, MAP = OptionalType, MapType
 cdef dict SLOTS = {
-    _kind: tuple([slot_of(_kind, name) for name in _kind.__slots__])
-    for _kind in (Model, DecoratedDim, SparseTensorType, SequenceType, OptionalType, MapType)
+    _kind: bytes([slot_of(_kind, name) // POINTER for name in _kind.__slots__])
+    for _kind in (
+        Model, OpsetImport, Graph, Function, Attribute, Tensor, Decorator, Field, DecoratedDim,
+        SparseTensorType, SequenceType, OptionalType, MapType,
+    )
 }
 OF_DECORATOR = slots_of(Decorator)
 OF_FIELD = slots_of(Field)
@@ -80,69 +83,18 @@ cdef Py_ssize_t OF_FLOAT32 = slot_of(Float32, "bits")
 
 cdef object build(type kind, tuple values):
     """Return an object of a class of `SLOTS`, given the values of all its slots in their order."""
-    cdef tuple slots = SLOTS[kind]
-    cdef Py_ssize_t index
-    if len(slots) != len(values):
+    cdef bytes slots = SLOTS[kind]
+    cdef const unsigned char* places = slots
+    cdef Py_ssize_t index, size = PyTuple_GET_SIZE(values)
+    if size != len(slots):
         raise ValueError("values and slots differ in number")
     result = PyType_GenericAlloc(kind, 0)
-    for index in range(len(slots)):
-        put(result, slots[index], values[index])
+    for index in range(size):
+        put(result, places[index] * POINTER, <object>PyTuple_GET_ITEM(values, index))
     return result
 
 
-cdef object new_opset(object domain, object version):
-    """Return an `OpsetImport`."""
-    result = PyType_GenericAlloc(OPSET, 0)
-    put(result, OF_OPSET.domain, domain)
-    put(result, OF_OPSET.version, version)
-    return result
-
-
-cdef object make_graph(
-    object name, object inputs, object outputs, object values, object nodes, object quantization,
-    Py_ssize_t offset,
-):
-    """Return a `Graph` without decorators and metadata."""
-    result = PyType_GenericAlloc(GRAPH, 0)
-    put(result, OF_GRAPH.name, name)
-    put(result, OF_GRAPH.inputs, inputs)
-    put(result, OF_GRAPH.outputs, outputs)
-    put(result, OF_GRAPH.values, values)
-    put(result, OF_GRAPH.nodes, nodes)
-    put(result, OF_GRAPH.decorators, ())
-    put(result, OF_GRAPH.quantization, quantization)
-    put(result, OF_GRAPH.metadata, ())
-    put(result, OF_GRAPH.value_metadata, {})
-    put(result, OF_GRAPH.at, offset)
-    return result
-
-
-cdef object make_function(
-    object name, object inputs, object outputs, object attributes, object values, object nodes,
-    object domain, object overload, object doc_string, object opset_imports, object decorators,
-    object offset,
-):
-    """Return a `Function` without presence defaults and metadata."""
-    result = PyType_GenericAlloc(FUNCTION, 0)
-    put(result, OF_FUNCTION.name, name)
-    put(result, OF_FUNCTION.inputs, inputs)
-    put(result, OF_FUNCTION.outputs, outputs)
-    put(result, OF_FUNCTION.attributes, attributes)
-    put(result, OF_FUNCTION.values, values)
-    put(result, OF_FUNCTION.nodes, nodes)
-    put(result, OF_FUNCTION.domain, domain)
-    put(result, OF_FUNCTION.overload, overload)
-    put(result, OF_FUNCTION.doc_string, doc_string)
-    put(result, OF_FUNCTION.opset_imports, opset_imports)
-    put(result, OF_FUNCTION.decorators, decorators)
-    put(result, OF_FUNCTION.presence, None)
-    put(result, OF_FUNCTION.metadata, ())
-    put(result, OF_FUNCTION.value_metadata, {})
-    put(result, OF_FUNCTION.at, offset)
-    return result
-
-
-cdef object plain_value_info(object name, object type_, object data, tuple decorators):
+cdef object plain_value_info(object name, object type_, object data, tuple decorators, object at=-1):
     """Return a `ValueInfo` without metadata."""
     result = PyType_GenericAlloc(VALUE_INFO, 0)
     put(result, OF_VALUE.name, name)
@@ -150,7 +102,7 @@ cdef object plain_value_info(object name, object type_, object data, tuple decor
     put(result, OF_VALUE.data, data)
     put(result, OF_VALUE.decorators, decorators)
     put(result, OF_VALUE.metadata, ())
-    put(result, OF_VALUE.at, -1)
+    put(result, OF_VALUE.at, at)
     return result
 
 

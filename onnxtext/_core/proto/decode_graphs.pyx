@@ -12,7 +12,7 @@ from onnxtext._core.proto.decode_values cimport SHORT, SMALL, UNKNOWN, Values, a
 from onnxtext._core.proto.decorators cimport text_decorator
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_NODE, OF_VALUE, PyType_GenericAlloc, get, make_graph, put,
+    ATTRIBUTE, GRAPH as GRAPH_CLASS, NODE, OF_NODE, OF_VALUE, PyType_GenericAlloc, build, get, put,
     record, value_part,
 )
 from onnxtext._core.wire.reader cimport LENGTH, Bytes, Field, read_field
@@ -145,7 +145,9 @@ cdef class Decoder:
                 self.values.is_plain = False
         initializers += sparse
         label = "" if name is None else name
-        graph = make_graph(label, inputs, outputs, initializers, nodes, annotations, -1)
+        graph = build(GRAPH_CLASS, (
+            label, inputs, outputs, initializers, nodes, (), annotations, (), {}, -1
+        ))
         if infos or share_names(initializers, inputs):
             graph.decorators = assemble_graph(graph, initializers, infos or [])
         if metadata:
@@ -192,12 +194,9 @@ cdef class Decoder:
             read_field(data, first, last, &field)
             first = field.end
             graphs.append(self._graph(data, view, field.value, first, depth + 1))
-        result = PyType_GenericAlloc(ATTRIBUTE, 0)
-        put(result, OF_ATTRIBUTE.name, name)
-        put(result, OF_ATTRIBUTE.type, GRAPH if key == ATTRIBUTE_G else GRAPHS)
-        put(result, OF_ATTRIBUTE.value, graphs[0] if key == ATTRIBUTE_G else tuple(graphs))
-        put(result, OF_ATTRIBUTE.decorators, ())
-        return result
+        if key == ATTRIBUTE_G:
+            return build(ATTRIBUTE, (name, GRAPH, graphs[0], ()))
+        return build(ATTRIBUTE, (name, GRAPHS, tuple(graphs), ()))
 
     cdef object _rare(self, str method, data):
         """Decode an initializer or value info with the lifter; record whether it is rare."""

@@ -10,7 +10,7 @@ from onnxtext._core.proto.decode_types cimport text_of
 from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
-from onnxtext._core.ast.slots cimport MODEL, build, make_function, new_opset, plain_value_info
+from onnxtext._core.ast.slots cimport FUNCTION, MODEL, OPSET, build, plain_value_info
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
 from onnxtext.ast.compact_form.assemble import assemble_function
@@ -155,10 +155,10 @@ cdef class ModelDecoder(Decoder):
                 doc_string = text_of(data, field.value, offset)
             else:
                 rest.append(view[before:offset])
-        function = make_function(
+        function = build(FUNCTION, (
             name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
-            doc_string, opsets, (), -1,
-        )
+            doc_string, opsets, (), None, (), {}, -1,
+        ))
         if entries:
             self.values.is_plain = False
             function.decorators = (meta_of(tuple(entries)),)
@@ -178,7 +178,7 @@ cdef class ModelDecoder(Decoder):
             offset = field.end
         if read_field(data, offset, end, &field) and field.key == OPERATOR_SET_ID_VERSION:
             if field.end == end:
-                return new_opset(domain, <int64_t>field.number)
+                return build(OPSET, (domain, <int64_t>field.number))
         return self.python().opset(view[start:end])
 
 

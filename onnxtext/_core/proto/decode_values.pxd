@@ -40,7 +40,6 @@ cdef class Values:
     cdef object _packed(self, Bytes data, Py_ssize_t start, Py_ssize_t end, Py_ssize_t count)
     cdef bytes _string(self, Bytes data, Py_ssize_t start, Py_ssize_t end)
     cdef object _item(self, int key, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
-    cdef object _made_tensor(self, name)
     cdef object sparse_initializer(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end)
     cdef object _sparse(
         self, Bytes data, view, Py_ssize_t start, Py_ssize_t end, bint is_initializer

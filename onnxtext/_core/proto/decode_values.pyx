@@ -14,9 +14,8 @@ from onnxtext._core.proto.decode_types cimport Head, copied, shared_text, text_o
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.tensor.packing cimport is_packed
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, EXTERNAL_DATA, OF_ATTRIBUTE, OF_EXTERNAL, OF_RAW, OF_STRINGS, OF_TENSOR,
-    OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TYPED_DATA, PyType_GenericAlloc, get,
-    make_data, make_float32, plain_value_info, put, replace,
+    ATTRIBUTE, EXTERNAL_DATA, OF_EXTERNAL, OF_RAW, OF_STRINGS, OF_TYPED, OF_VALUE, RAW_DATA,
+    STRING_DATA, TENSOR, TYPED_DATA, build, get, make_data, make_float32, plain_value_info, replace,
 )
 from onnxtext._core.wire.reader cimport Bytes, Field, read_field
 
@@ -249,11 +248,7 @@ cdef class Values:
                 return None
         elif key:
             return None
-        result = PyType_GenericAlloc(ATTRIBUTE, 0)
-        put(result, OF_ATTRIBUTE.name, name)
-        put(result, OF_ATTRIBUTE.type, KINDS[kind])
-        put(result, OF_ATTRIBUTE.value, value)
-        put(result, OF_ATTRIBUTE.decorators, ())
+        result = build(ATTRIBUTE, (name, KINDS[kind], value, ()))
         if small is not None:
             self.attributes[small] = result
         return result
@@ -338,16 +333,7 @@ cdef class Values:
         if not self._tensor(data, view, start, end) or DEFAULT_LOCATION in self.decorators:
             return None
         self.has_empty_names = self.has_empty_names or self.name == ""
-        return self._made_tensor(self.name)
-
-    cdef object _made_tensor(self, name):
-        """Return a `Tensor` with this name and the other fields that `_tensor` decoded last."""
-        result = PyType_GenericAlloc(TENSOR, 0)
-        put(result, OF_TENSOR.type, self.tensor_type)
-        put(result, OF_TENSOR.data, self.held)
-        put(result, OF_TENSOR.name, name)
-        put(result, OF_TENSOR.decorators, self.decorators)
-        return result
+        return build(TENSOR, (self.tensor_type, self.held, self.name, self.decorators))
 
     # ---- Sparse tensors -------------------------------------------------------------------------
 
@@ -383,7 +369,7 @@ cdef class Values:
                     return None
                 self.sparse_name, self.name = self.name, None
             self.has_empty_names = self.has_empty_names or self.name == ""
-            decoded = self._made_tensor(self.name)
+            decoded = build(TENSOR, (self.tensor_type, self.held, self.name, ()))
             values = decoded if values is None else values
         while start < end:
             if not read_field(data, start, end, &field) or field.key != SPARSE_TENSOR_DIMS:

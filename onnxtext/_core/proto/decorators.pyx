@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the decorators that models often have: the common part of `proto.encode.decorators`."""
-from onnxtext._core.ast.slots cimport (
-    DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, PyType_GenericAlloc, get, put,
-)
+from onnxtext._core.ast.slots cimport DECORATOR, FIELD, OF_DECORATOR, OF_FIELD, build, get
 
 from onnxtext.ast.records import Decorator, Field, Word
 
@@ -56,10 +54,4 @@ cdef bytes text_argument(decorator):
 
 cdef object text_decorator(str name, bytes text):
     """Return a decorator with this text as its only argument, such as `@doc("…")`."""
-    field = PyType_GenericAlloc(FIELD, 0)
-    put(field, OF_FIELD.key, None)
-    put(field, OF_FIELD.value, text)
-    result = PyType_GenericAlloc(DECORATOR, 0)
-    put(result, OF_DECORATOR.name, name)
-    put(result, OF_DECORATOR.arguments, (field,))
-    return result
+    return build(DECORATOR, (name, (build(FIELD, (None, text)),)))

@@ -10,8 +10,8 @@ from onnxtext._core.tensor.parse_literals cimport after_blanks, is_digit
 from onnxtext._core.syntax.grammar cimport TOKEN
 from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.ast.slots cimport (
-    DECORATED_DIM, DECORATOR, FIELD, MAP, OF_DECORATOR, OF_FIELD, OF_TENSOR_TYPE, OPTIONAL,
-    SEQUENCE, SPARSE_TYPE, TENSOR_TYPE, PyType_GenericAlloc, build, get, make_data, put, slot_of,
+    DECORATED_DIM, DECORATOR, FIELD, MAP, OF_TENSOR_TYPE, OPTIONAL, SEQUENCE, SPARSE_TYPE,
+    TENSOR_TYPE, build, get, make_data, slot_of,
 )
 
 from onnxtext.ast.tensors_and_attributes import Blob
@@ -46,18 +46,12 @@ BASE64[c" "] = BASE64[c"\n"] = BLANK
 
 def decorator(opening, fields):
     """Return the decorator for `@name(arguments)`; `opening` is the token `@name(`."""
-    result = PyType_GenericAlloc(DECORATOR, 0)
-    put(result, OF_DECORATOR.name, opening[1:-1])
-    put(result, OF_DECORATOR.arguments, tuple(fields))
-    return result
+    return build(DECORATOR, (opening[1:-1], tuple(fields)))
 
 
 def positional_field(value):
     """Return the field for an argument of a decorator that has no key, as in `@doc("text")`."""
-    result = PyType_GenericAlloc(FIELD, 0)
-    put(result, OF_FIELD.key, None)
-    put(result, OF_FIELD.value, value)
-    return result
+    return build(FIELD, (None, value))
 
 
 def named_dim(decorators, value):

@@ -4,9 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcpy
 
-from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, OF_ATTRIBUTE, PyType_GenericAlloc, make_float32, put,
-)
+from onnxtext._core.ast.slots cimport ATTRIBUTE, build, make_float32
 from onnxtext._core.syntax.grammar cimport INNER_BYTES, OBJECT, SPAN, Rule
 from onnxtext._core.syntax.stack cimport Entry, Stack
 from onnxtext._core.tensor.parse_literals cimport (
@@ -57,12 +55,7 @@ cdef object make_attribute(Stack stack, Rule* rule, Py_ssize_t base):
         )
     if found is None or type(name) is not str:
         return None
-    result = PyType_GenericAlloc(ATTRIBUTE, 0)
-    put(result, OF_ATTRIBUTE.name, name)
-    put(result, OF_ATTRIBUTE.type, found)
-    put(result, OF_ATTRIBUTE.value, value)
-    put(result, OF_ATTRIBUTE.decorators, ())
-    return result
+    return build(ATTRIBUTE, (name, found, value, ()))
 
 
 cdef object numbers_of(Stack stack, Entry* entry, kind):

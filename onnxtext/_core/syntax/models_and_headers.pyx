@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parser actions for models, functions and headers: the compiled part of `onnxtext.syntax.actions`."""
 from onnxtext._core.ast.slots cimport (
-    FUNCTION, MODEL, OF_FUNCTION, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, build, get,
-    make_function, new_opset, put, slot_of,
+    FUNCTION, MODEL, OF_FUNCTION, OF_VALUE, OPSET, VALUE_INFO, PyType_GenericAlloc, build, get, put,
+    slot_of,
 )
 
 from onnxtext._core.ast.slots import slots_of
@@ -69,7 +69,7 @@ def header_numbers(token):
     """Return the opset imports for the token `[21]`; Python reads all other tokens."""
     cdef str number = token[1 : len(token) - 1]
     if number.isascii() and number.isdigit() and len(number) < 18:
-        return [new_opset(None, int(number))]
+        return [build(OPSET, (None, int(number)))]
     return python_header_numbers(token)
 
 
@@ -130,11 +130,12 @@ def function(
             offset, decorators, head, name, parameters, inputs, outputs, values, nodes
         )
     opsets = entries.get("opset_import")
-    return make_function(
+    return build(FUNCTION, (
         name, inputs, outputs, tuple(parameters) if parameters else (), values or [], nodes,
         entries.get("domain"), entries.get("overload"), entries.get("doc_string"),
-        [] if opsets is None else opsets, tuple(decorators) if decorators else (), offset,
-    )
+        [] if opsets is None else opsets, tuple(decorators) if decorators else (), None, (), {},
+        offset,
+    ))
 
 
 cdef bint are_plain_values(list values, bint is_interface) except -1:

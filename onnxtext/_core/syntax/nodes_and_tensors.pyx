@@ -13,9 +13,10 @@ from onnxtext._core.syntax.grammar cimport (
 )
 from onnxtext._core.tensor.parse_literals cimport Layout, is_external_number, read_literal
 from onnxtext._core.ast.slots cimport (
-    ATTRIBUTE, EXTERNAL_DATA, NODE, OF_ATTRIBUTE, OF_EXTERNAL, OF_NODE, OF_RAW, OF_STRINGS,
-    OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, RAW_DATA, STRING_DATA, TENSOR, TENSOR_TYPE,
-    TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, get, make_data, make_graph, new_opset, put,
+    ATTRIBUTE, EXTERNAL_DATA, GRAPH, NODE, OF_ATTRIBUTE, OF_EXTERNAL, OF_NODE, OF_RAW, OF_STRINGS,
+    OF_TENSOR, OF_TENSOR_TYPE, OF_TYPED, OF_VALUE, OPSET, RAW_DATA, STRING_DATA, TENSOR,
+    TENSOR_TYPE, TYPED_DATA, VALUE_INFO, PyType_GenericAlloc, build, get, make_data,
+    plain_value_info, put,
 )
 from onnxtext._core.syntax.stack cimport Entry, Stack
 
@@ -50,14 +51,8 @@ cdef make_value_info(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset
         data = tensor_data(stack, type, base + rule.take[3], layouts)
         if data is None:
             return None
-    result = PyType_GenericAlloc(VALUE_INFO, 0)
-    put(result, OF_VALUE.name, stack.child(rule, base, 1 if rule.count == 2 else 2))
-    put(result, OF_VALUE.type, type)
-    put(result, OF_VALUE.data, data)
-    put(result, OF_VALUE.decorators, decorators)
-    put(result, OF_VALUE.metadata, EMPTY)
-    put(result, OF_VALUE.at, offset)
-    return result
+    name = stack.child(rule, base, 1 if rule.count == 2 else 2)
+    return plain_value_info(name, type, data, decorators, offset)
 
 
 cdef tuple decorators_of(Stack stack, Rule* rule, Py_ssize_t base):
@@ -205,12 +200,7 @@ cdef object make_tensor(Stack stack, Rule* rule, Py_ssize_t base, dict layouts):
         return None
     if data.__class__ is SparseTensor:
         return data if last == 1 else None
-    result = PyType_GenericAlloc(TENSOR, 0)
-    put(result, OF_TENSOR.type, type)
-    put(result, OF_TENSOR.data, data)
-    put(result, OF_TENSOR.name, stack.child(rule, base, 1) if last == 2 else None)
-    put(result, OF_TENSOR.decorators, EMPTY)
-    return result
+    return build(TENSOR, (type, data, stack.child(rule, base, 1) if last == 2 else None, EMPTY))
 
 
 cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_t offset):
@@ -223,10 +213,10 @@ cdef object make_graph_value(Stack stack, Rule* rule, Py_ssize_t base, Py_ssize_
         if type(output) is not VALUE_INFO or get(output, OF_VALUE.data) is not None:
             return None
     inputs, values = stack.child(rule, base, first + 1), stack.child(rule, base, first + 3)
-    return make_graph(
+    return build(GRAPH, (
         stack.child(rule, base, first), [] if inputs is None else inputs, outputs, values or [],
-        stack.child(rule, base, first + 4), [], offset,
-    )
+        stack.child(rule, base, first + 4), EMPTY, [], EMPTY, {}, offset,
+    ))
 
 
 cdef object make_node(
@@ -305,7 +295,7 @@ cdef object make_opset(Stack stack, Rule* rule, Py_ssize_t base):
     version = integer_of(stack, base + rule.take[rule.count - 1])
     if version is None:
         return None
-    return new_opset(stack.child(rule, base, 0) if rule.count == 2 else None, version)
+    return build(OPSET, (stack.child(rule, base, 0) if rule.count == 2 else None, version))
 
 
 cdef bint is_shareable(object item):
