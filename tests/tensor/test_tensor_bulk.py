@@ -10,10 +10,12 @@ import sys
 from collections.abc import Callable
 from unittest import mock
 
+import onnx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import onnxtext
 from onnxtext.tensor import number_lists as readers
 from onnxtext.tensor import parse_literals as parse
 from onnxtext.tensor.element_types import ELEMENTS
@@ -108,6 +110,16 @@ def test_decimals_are_rounded_once(digits: int, point: int, minus: bool) -> None
     text = ("-" if minus else "") + text[: len(text) - point] + "." + text[len(text) - point :]
     for name in ("float", "double", "float16", "bfloat16"):
         agree(parse_raw, ELEMENTS[name], f"[{', '.join([text] * 3)}]", [3])
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**18 - 1), st.integers(-330, 307)), min_size=1))
+@example([(9007199254740993, 15), (9007199254740995, 15), (0, 90)])  # halfway, zero
+@example([(10**18 - 1, 307), (1, -292), (22250738585072011, -308), (49406564584124654, -324)])
+def test_texts_have_the_nearest_float64(numbers: list[tuple[int, int]]) -> None:
+    texts = [f"{str(n)[0]}.{str(n)[1:] or 0}e{exponent}" for n, exponent in numbers]
+    text = f"<ir_version: 10>\ng () => () <double[{len(texts)}] c = [{', '.join(texts)}]> {{}}"
+    stored = onnx.ModelProto.FromString(onnxtext.to_binary(text)).graph.initializer[0].raw_data
+    assert stored == struct.pack(f"<{len(texts)}d", *map(float, texts))
 
 
 @pytest.mark.parametrize("count", range(13, 20))

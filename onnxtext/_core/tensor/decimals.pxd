@@ -7,4 +7,5 @@ cdef enum:
 cdef int write_float32(char* out, uint32_t bits, bint point) noexcept
 cdef int write_float64(char* out, uint64_t bits, bint point) noexcept
 cdef int write_integer(char* out, int64_t value) noexcept
+cdef double scaled_decimal(uint64_t mantissa, int scale) noexcept
 cdef int write_unsigned(char* out, uint64_t value) noexcept

@@ -4,6 +4,7 @@
 The exported `write_…` functions write to a buffer of MAX_NUMBER_LENGTH characters, and return the
 number of characters.
 """
+from libc.math cimport ldexp
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
@@ -194,6 +195,21 @@ cdef inline uint64_t scaled64(int power, uint64_t value) noexcept:
     cdef uint64_t carry = multiply_high(LOW_POWERS[power - MIN_POWER64], value)
     cdef uint64_t low = high * value + carry
     return (multiply_high(high, value) + (low < carry)) | (low > 1)
+
+
+cdef double scaled_decimal(uint64_t mantissa, int scale) noexcept:
+    """Return the float64 nearest to `mantissa * 10**scale`; -1 if the product has too few bits.
+
+    `mantissa` is not 0, and `scale` is from -292 to 288.
+    """
+    cdef int exponent = 1 + (scale * 1741647 >> 19)
+    cdef uint64_t product, rest
+    while not mantissa >> 63:
+        mantissa <<= 1
+        exponent -= 1
+    product = scaled64(-scale, mantissa)
+    rest = product << (53 + (not product >> 63))  # the bits that the conversion rounds
+    return -1.0 if rest == 1ULL << 63 else ldexp(<double>product, exponent)
 
 
 cdef inline uint64_t multiply_high(uint64_t a, uint64_t b) noexcept:

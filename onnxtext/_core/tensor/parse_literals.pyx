@@ -10,6 +10,7 @@ from libc.math cimport HUGE_VAL, ldexp
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset, strncmp
 
+from onnxtext._core.tensor.decimals cimport scaled_decimal
 from onnxtext._core.tensor.packing cimport packed
 
 cdef extern from "math.h":
@@ -320,15 +321,17 @@ cdef bint read_integer(const char** place, uint64_t* result, bint* negative) noe
 
 
 cdef bint read_double(const char** place, double* result) except -1:
-    """Read a decimal number: by one exact operation if possible, otherwise like Python."""
+    """Read a decimal number: by one exact operation or from its first bits, else like Python."""
     cdef const char* cursor = place[0]
-    cdef const char* first = cursor + (cursor[0] == c"-")
+    cdef bint is_negative = cursor[0] == c"-"
+    cdef const char* first = cursor + is_negative
     cdef const char* fraction
     cdef const char* end
     cdef uint64_t mantissa = 0
     cdef Py_ssize_t scale = 0
     cdef int exponent = 0
     cdef bint minus
+    cdef double number = -1
     end = after_digits(first, &mantissa)
     if end == first:
         return False
@@ -354,13 +357,14 @@ cdef bint read_double(const char** place, double* result) except -1:
         first += 1
     # With more characters, the mantissa may have overflowed.
     if end - first < 20 and mantissa <= 1ULL << 53 and -22 <= scale <= 22:
-        result[0] = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
-        if place[0][0] == c"-":
-            result[0] = -result[0]
-    else:
-        result[0] = PyOS_string_to_double(place[0], <char**>&end, NULL)
+        number = <double>mantissa / POWERS[-scale] if scale < 0 else <double>mantissa * POWERS[scale]
+    elif end - first < 20 and mantissa and -292 <= scale <= 288:
+        number = scaled_decimal(mantissa, <int>scale)
+    if number < 0:
+        number = PyOS_string_to_double(place[0] + is_negative, <char**>&end, NULL)
         if end != cursor:
             return False
+    result[0] = -number if is_negative else number
     place[0] = cursor
     return True
 
