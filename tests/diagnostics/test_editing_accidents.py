@@ -792,7 +792,6 @@ INDENTED = [
     node("    a = 1,\n    b = 2,\n  y = Op <\n  > (x)"),
     node("  - y = Relu (x)"),
     node('  """\n  one\n  two\n  """\n  y = Relu (x)'),
-    node('  y = Relu (x) @doc("d")'),
     node("  y = If (c) <\n    a = g () => ()\n      z = Abs (x)\n    },\n  >"),
 ]
 

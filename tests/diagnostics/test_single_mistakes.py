@@ -10,17 +10,11 @@ from tests.diagnostics.found import errors, syntax_errors
 from tests.diagnostics.models import H, node, value
 
 UNSAFE = {
-    "a decorator after the last node": (
-        node('  y = Relu (x) @doc("a")'), (3, 16), "syntax-error", '  @doc("a")',
-    ),
     "empty braces": (
         node("  y = Relu {} (x)"), (3, 12), "syntax-error", "  y = Relu (x)",
     ),
     "a mistyped comma": (
         node("  y = Add (a< b)"), (3, 13), "syntax-error", "  y = Add (a, b)",
-    ),
-    "a misplaced comma": (
-        node("  y = Add (,a b)"), (3, 12), "syntax-error", "  y = Add (a, b)",
     ),
     "a decimal in a call": (
         node("  y = Softmax <axis = int(1.5)> (x)"), (3, 23), "misplaced-type",
@@ -112,9 +106,6 @@ WITHOUT_FIX = {
     "a decorator of an output": (
         node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
         "expected `=`, a name or `,`, found `@meta(`",
-    ),
-    "a decorator after a last node of several lines": (
-        node('  y = Relu (\n    x\n  ) @doc("a")'), (5, 5), "a decorator belongs before its node",
     ),
     "an attribute without its value": (
         node("  y = Softmax <axis => (x)"), (3, 21),

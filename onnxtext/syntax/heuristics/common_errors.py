@@ -38,8 +38,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
-    markdown_and_comments.carriage_return, markdown_and_comments.emphasis,
-    markdown_and_comments.slashes,
+    markdown_and_comments.emphasis, markdown_and_comments.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     misplaced_lines.line_moved_down,
     list_errors.empty_pair, unquoted_names.split_word,
@@ -86,8 +85,7 @@ COMMON_ERRORS = (
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
     python_syntax.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
-    misplaced_node_parts.line_in_brackets,
-    misplaced_node_parts.trailing_decorator, misplaced_node_parts.subscript,
+    misplaced_node_parts.line_in_brackets, misplaced_node_parts.subscript,
     operator_errors.made_by_helper, operator_errors.operator_separators,
     python_syntax.expressions, attribute_list_errors.unopened_attributes,
     operator_errors.missing_inputs, operator_errors.after_node,
@@ -97,7 +95,7 @@ COMMON_ERRORS = (
     other_languages.keyword_arguments,
     node_errors.element_type_name, string_errors.bare_string, node_errors.no_outputs,
     operator_errors.operator_before_equals, node_errors.brackets_of_outputs,
-    misplaced_node_parts.misplaced_comma, node_errors.brackets_of_inputs,
+    node_errors.brackets_of_inputs,
     node_errors.brackets_of_attributes, node_errors.parentheses, node_errors.nested_expressions,
     value_errors.unnamed_value, node_errors.number_as_name, node_errors.wrong_list_brackets,
     right_sides.values_as_nodes,

@@ -38,7 +38,6 @@ class Diagnosis:
         edit_cost: the higher it is, the less likely the edits are right; 0 if they are certain.
         lists_tokens: whether no heuristic explains the error. Then the message lists the expected
             tokens, or says which token does not belong there.
-        edits_before: further edits of the fix, before `region.start`; parsing ignores them.
     """
 
     code: str
@@ -54,7 +53,6 @@ class Diagnosis:
     replaces_errors: bool = False
     edit_cost: float = 0
     lists_tokens: bool = False
-    edits_before: tuple[Edit, ...] = ()
 
 
 def rewritten(

@@ -28,7 +28,7 @@ def diagnosis_report(source: Source, diagnosis: Diagnosis) -> Diagnostic:
     """Return the diagnostic of a syntax error."""
     fix = None
     if diagnosis.title and diagnosis.edits:
-        edits = tuple([_tidy(source, edit) for edit in (*diagnosis.edits_before, *diagnosis.edits)])
+        edits = tuple([_tidy(source, edit) for edit in diagnosis.edits])
         fix = Fix(diagnosis.title, edits, "safe" if diagnosis.safe is True else "unsafe")
     return Diagnostic(
         diagnosis.code,
