@@ -145,6 +145,42 @@ def test_the_fix_of_the_only_error_restores_the_text(mistake: str) -> None:
 
 
 UNMENDED = {
+    "a row that is cut off": (
+        value("float[2, 2] w = [\n    [1\n    [3, 4],\n  ]"), (4, 5),
+        "this bracket is never closed",
+    ),
+    "a tensor that is cut off": (
+        node("  t = Constant <value = float[2] {\n  y = Abs (x)"), (3, 34),
+        "incomplete statement: expected a number, a string, `}` or a blob after `{`",
+    ),
+    "a tensor that is cut off in the last node": (
+        node("  t = Constant <value = float[2] {"), (3, 34),
+        "incomplete statement: expected a string, a blob, a number or `}` after `{`",
+    ),
+    "a graph that is cut off in an attribute": (
+        node("  t = If (x) <a = g () => () {\n  y = Abs (x)"), (3, 30),
+        "incomplete statement: expected a node or `}` after `{`",
+    ),
+    "outputs that are cut off": (
+        node("  t,\n  # one\n  [l] y = Abs (x)"), (3, 4),
+        "incomplete statement: expected a name, `,` or `=` after `,`",
+    ),
+    "a value of a header that is cut off": (
+        header("producer_name:\n  ir_version: 8"), (2, 16),
+        "incomplete statement: expected a value after `:`",
+    ),
+    "inputs that are cut off": (
+        f"{H}g (\n  y = Relu (x)\n}}\n", (2, 3),
+        "incomplete statement: expected the rest of `NAME (…) => (…) {` after `(`",
+    ),
+    "dimensions that are cut off": (
+        f"{H}g (float[4] x) => (float[4,\n  y = Relu (x)\n}}\n", (2, 27),
+        "incomplete statement: expected the rest of `NAME (…) => (…) {` after `,`",
+    ),
+    "a function of which only one letter remains": (
+        f'{B}<domain: "d">\nf\n  y = Relu (x)\n}}\n', (6, 1),
+        "incomplete statement: expected the rest of `NAME (…) => (…) {` after `f`",
+    ),
     "a conflict marker in a header": (
         B.replace("<ir", "<\n>>>>>>> branch\nir"), (2, 1), "an unresolved merge conflict",
     ),

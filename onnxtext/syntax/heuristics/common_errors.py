@@ -47,6 +47,7 @@ COMMON_ERRORS = (
     header_errors.missing_header_comma, header_errors.odd_key, wrong_marks.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_list,
     # Sections
+    graph_errors.unfinished_head,
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
     section_errors.unclosed_before_section, section_errors.unknown_section,
     section_errors.unnamed_configuration, metadata_errors.section_colon,
@@ -81,7 +82,7 @@ COMMON_ERRORS = (
     python_syntax.conditional_expressions,
     markdown_and_comments.backticks, markdown_and_comments.trailing_comment,
     # Nodes
-    attribute_list_errors.node_among_attributes, attribute_list_errors.unfinished_graph,
+    attribute_list_errors.node_among_attributes,
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
     python_syntax.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,

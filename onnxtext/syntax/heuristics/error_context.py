@@ -151,7 +151,8 @@ class ErrorContext:
         for last, token in zip(self.done, tokens, strict=False):
             between = self.text.rfind("\n", last.end, token.at)
             begins = between >= 0 and token.at - between - 1 <= limit
-            if token in CLOSING and token is not self.token:
+            outer = token == "}" and begins and token.at - between <= limit
+            if token in CLOSING and token is not self.token and not outer:
                 continue  # closes a bracket of this statement
             if begins and not self._goes_on(last, token):
                 return token.at
@@ -212,11 +213,13 @@ class ErrorContext:
         last = tokens[-1] if tokens else ""
         open_at = innermost_bracket(tokens[:-1])
         opener = None if open_at is None else tokens[open_at].at
-        deeper = indentation(self.text, self.at) > indentation(self.text, self.previous_end)
+        outer = indentation(self.text, self.previous_end)
+        level = indentation(self.text, self.at) - outer
         if last in OPENING:
-            return last == "{" or self.token == CLOSER[last] or (deeper and last != "[")
+            closes = level >= 0 and self.token == CLOSER[last]
+            return closes or (not outer if last == "{" else level > 0 and last != "[")
         if last == ",":  # ends an item of a list with one item per line
-            return opener is None
+            return opener is None and (self.done[-1:] != [","] or "node" not in self.rules)
         if not self.done and not ITEMS.isdisjoint(self.rules):
             return True
         if opener is None and self.done:

@@ -90,9 +90,10 @@ class Resynchronization:
         `min_offset` is the minimum offset at which to continue after the error. It is ignored if
         parsing continues before the error, or if the diagnosis has an offset `skip_to`.
         """
-        if self.context.token is None or not self.positions:
+        unfinished = self.context.next_statement is not None
+        if not self.positions or (self.context.token is None and not unfinished):
             return None
-        if self.skip_to is None and self.context.next_statement is None:
+        if self.skip_to is None and not unfinished:
             resume = self._within_line(min_offset)
             if resume is not None:
                 return resume

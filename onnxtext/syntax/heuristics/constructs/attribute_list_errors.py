@@ -125,25 +125,6 @@ def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
     return context.done[index].at, tokens[index + 1 :]
 
 
-def unfinished_graph(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an attribute whose value is a node, not a graph: `body =`, then `y = Op (x)`."""
-    done, token, text = context.done, context.token, context.text
-    if token == "=" and done[-2:-1] == ["="] and done[2:]:
-        before, node, written = done[-2], done[-1], " g () => () {"
-    elif token is not None and done and context.ahead[:1] == ["="]:
-        before, node, written = done[-1], token, " = g () => () {"
-    else:
-        return
-    if not in_attributes(context.until(before.at)) or not NODE.match(text, node.at):
-        return
-    deeper = indentation(text, node.at) > indentation(text, before.at)
-    if begins_line(text, node.at) and deeper:
-        words = "a graph or another value" if before == "=" else "`=` and a graph"
-        edits = (insert(before.end, written),)
-        unfinished = incomplete_statement(words, before, before.span, edits)
-        yield replace_fields(unfinished, min_tokens=2)
-
-
 def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose attributes among nodes: the line above lacks its `<`, or is missing."""
     done, text = context.done, context.text

@@ -10,8 +10,16 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
+from onnxtext.syntax.heuristics.constructs.attribute_list_errors import NODE
 from onnxtext.syntax.heuristics.constructs.node_errors import TYPES, bracketed, unopened_bracket
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import (
+    Diagnosis,
+    Safe,
+    advice,
+    incomplete_statement,
+    removed,
+    rewritten,
+)
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -20,6 +28,7 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
     insert,
+    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS
@@ -160,6 +169,35 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edit = insert(context.at, "() " if before == "=>" else "=> () ")
         help = "write `=> (float[N] y)` after the inputs, with names and types as needed"
         yield advice("syntax-error", message, token.span, help, edit)
+
+
+_HEAD_ENDS = (
+    " () => () {", "() => () {", "=> () {", "() {", ") => () {", ") {", "0] x) => () {", "0] x) {",
+    "] x) => () {", "] x) {", "x) => () {", "x) {",
+)  # fmt: skip
+"""What may be missing of the first line of a graph."""
+
+
+def unfinished_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a graph whose first line is cut off before its nodes: `g (float[N] x) => (`."""
+    text, start = context.text, context.line_start
+    start += indentation(text, line_end(text, start))
+    attribute = "attribute" in context.rules
+    listed = context.bracket == "<" and not attribute
+    if "node" in context.rules or listed or not context.region.start <= start <= context.at:
+        return
+    end = context.until(start).previous_end
+    last = context.lexer.tokens(text, line_start(text, end), end)[-1:]
+    deeper = indentation(text, start) > indentation(text, end) or not attribute
+    if not last or not deeper or not NODE.match(text, start, context.line_end):
+        return
+    for mark in ("g () => () {", "= g () => () {") if attribute else _HEAD_ENDS:
+        edits = (insert(start, f"{mark} "),)
+        if context.is_certain(edits):
+            graph = "a graph or another value" if last == ["="] else "`=` and a graph"
+            words = graph if attribute else "the rest of `NAME (…) => (…) {`"
+            yield incomplete_statement(words, last[0], last[0].span, edits)
+            return
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -57,6 +57,8 @@ def unquoted_header_value(context: ErrorContext) -> Iterator[Diagnosis]:
     done, token = context.done, context.token
     if token is None or done[1:] != [":"] or done[0] not in STRING_KEYS:
         return
+    if "\n" in context.text[done[1].at : token.at]:
+        return
     match = _UNQUOTED_VALUE.match(context.text, token.at)
     if match is not None and "'" not in match[0] and match[0][0] not in SMART_QUOTES:
         span, message = Span(*match.span()), f"`{match[0]}` needs quotes to be a string"

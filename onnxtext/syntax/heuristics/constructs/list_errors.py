@@ -139,13 +139,14 @@ def unclosed_row(context: ErrorContext) -> Iterator[Diagnosis]:
     rank = types[-1].count(",") + 1 if types else inf
     opened: list[int] = []
     last = done[starts[-1]].at
-    for match in _ROW.finditer(text, last, context.at):
+    for match in _ROW.finditer(text, last, context.at + 1):
         offset, token = match.start(), match[0]
         if token[0] == "#":
             continue
         if token == "[" and len(opened) == rank:
             twice = text[last - 1] == "["
-            edit = Edit(Span(last - 1, last), "") if twice else insert(last, "]")
+            comma = "" if "," in text[last:offset] else ","
+            edit = Edit(Span(last - 1, last), "") if twice else insert(last, f"]{comma}")
             yield _unclosed_row(opened[-1], edit)
             return
         if token in "[]" and opened and begins_line(text, offset) and begins_line(text, opened[-1]):
