@@ -112,7 +112,7 @@ MENDED = {
         f'<?xml version="1.0"?>\n{B}', (1, 1), "unexpected text before the header", B,
     ),
     "lines before the header": (
-        f"---\n{B}", (1, 1), "unexpected text before the header", B,
+        f"---\n{B}", (1, 1), "unexpected line of dashes", B,
     ),
     "lines before a comment and the header": (
         f"print(model)\n# kept\n{B}", (1, 1), "unexpected text before the header", f"\n# kept\n{B}",
@@ -128,6 +128,55 @@ MENDED = {
         H.replace(">\n", ',\n@doc("d")\n') + G + "  y = Relu (x)\n}\n", (1, 36),
         "expected `>` after the entries of the header",
         H.replace(">\n", ',\n>\n@doc("d")\n') + G + "  y = Relu (x)\n}\n",
+    ),
+    "outputs in parentheses after the node": (
+        node("  Abs (x) => (y)"), (3, 3), "the outputs of a node belong before its operator",
+        node("  y = Abs (x)"),
+    ),
+    "half a label in the first line of a node": (
+        node("  l] y\n    = Abs (x)"), (3, 3),
+        "the label of a node must be in one pair of brackets",
+        node("  [l] y\n    = Abs (x)"),
+    ),
+    "a label that is written twice": (
+        node("  [l] [l] y = Abs (x)"), (3, 6), "the label is written twice",
+        node("  [l] y = Abs (x)"),
+    ),
+    "a comment like a docstring": (
+        node("  '''abs'''\n  y = Abs (x)"), (3, 3),
+        "a comment must start with `#`, and ends at the end of the line",
+        node("  # abs\n  y = Abs (x)"),
+    ),
+    "a comment of another language in a list": (
+        value("float[2] w = [1, 2], -- weights"), (3, 24), "a comment must start with `#`",
+        value("float[2] w = [1, 2], # weights"),
+    ),
+    "a header between lines of dashes": (
+        f"---\nir_version: 10\nopset_import: [21]\n---\n{G}  y = Relu (x)\n}}\n", (1, 1),
+        "a header must be in `<…>`",
+        f"<\nir_version: 10,\nopset_import: [21]\n>\n{G}  y = Relu (x)\n}}\n",
+    ),
+    "lines of dashes around a header": (
+        f"---\n{H}---\n{G}  y = Relu (x)\n}}\n", (1, 1), "unexpected line of dashes",
+        f"{H}{G}  y = Relu (x)\n}}\n",
+    ),
+    "a line in three backticks": (
+        node("  ```y = Abs (x)```"), (3, 3), "unexpected backtick of Markdown",
+        node("  y = Abs (x)"),
+    ),
+    "a row that is repeated without a comma": (
+        value("float[2, 2] w = [\n    [1, 2]\n    [1, 2],\n    [3, 4],\n  ]"), (5, 5),
+        "expected `,` or `]`, found `[`",
+        value("float[2, 2] w = [\n    [1, 2],\n    [3, 4],\n  ]"),
+    ),
+    "a third quote before an empty string": (
+        header('opset_import: [""": 17]'), (2, 20), 'a string of one line must begin with `"`',
+        header('opset_import: ["": 17]'),
+    ),
+    "the type of a tensor after a colon": (
+        node("  y = Constant <value: float[2] = {1, 2}> ()"), (3, 22),
+        "the type of a tensor belongs after the `=`",
+        node("  y = Constant <value = float[2] {1, 2}> ()"),
     ),
     "a list in a list of imports": (
         header('opset_import: [["": 17]]'), (2, 18), IMPORTS, header('opset_import: ["": 17]'),
@@ -180,6 +229,16 @@ UNMENDED = {
     "a function of which only one letter remains": (
         f'{B}<domain: "d">\nf\n  y = Relu (x)\n}}\n', (6, 1),
         "incomplete statement: expected the rest of `NAME (…) => (…) {` after `f`",
+    ),
+    "blocks after a node": (
+        node("  y = If (x) {\n    y = Abs (x)\n  } else {\n    y = Abs (a)\n  }"), (3, 7),
+        "a node cannot have a block after it, as here after `If`",
+    ),
+    "an overload without inputs": (
+        node("  y = Op:v <\n    a = 1,\n  >"), (3, 7), "the inputs of this operator are missing",
+    ),
+    "a lambda with a type": (
+        node("  float[4] y = lambda: Cast (x, to = 1)"), (3, 16), "`lambda` is not supported",
     ),
     "a conflict marker in a header": (
         B.replace("<ir", "<\n>>>>>>> branch\nir"), (2, 1), "an unresolved merge conflict",

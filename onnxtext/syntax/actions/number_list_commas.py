@@ -56,7 +56,10 @@ def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
 
 
 def _candidates(text: str) -> Iterator[list[Edit]]:
-    """Yield alternative edits of a list: for `0. 1`, first `0., 1` and then `0, 1`."""
+    """Yield alternative edits of a list: for `0. 1`, first `0., 1` and then `0, 1`.
+
+    Of two equal rows without a comma between them, the second is removed.
+    """
     try:
         edits = changed_commas(text)
     except LiteralError:
@@ -69,6 +72,10 @@ def _candidates(text: str) -> Iterator[list[Edit]]:
             else edit
             for edit in edits
         ]
+        at = edits[0].span.start
+        row = text[text.rfind("[", 0, at) : at]
+        if len(edits) == 1 and text[at:].lstrip().startswith(row):
+            yield [Edit(Span(at, text.find(row, at) + len(row)), "")]
 
 
 def move_edits(edits: list[Edit], source_offset: Callable[[int], int | None]) -> tuple[Edit, ...]:

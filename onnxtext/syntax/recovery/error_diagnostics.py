@@ -145,6 +145,8 @@ def _edit_title(edits: tuple[Edit, ...]) -> str:
     first = edits[0]
     verb = "remove" if not first.text else "write" if first.span.start < first.span.end else "add"
     mark = first.text.strip() or ","
+    if not first.text and first.span.end - first.span.start > 1:
+        return "remove the repeated row"
     return f"{verb} `{mark}`" if len(edits) == 1 else f"{verb} {len(edits):,} commas"
 
 

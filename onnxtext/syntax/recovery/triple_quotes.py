@@ -11,7 +11,7 @@ import re
 
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source, Span, line_start
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
 from onnxtext.syntax.recovery.error_diagnostics import diagnosis_report
 
 _QUOTES = re.compile(
@@ -56,6 +56,9 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
         return [*kept, exact]
     code, message = "unclosed-string", "this string is never closed"
     result = Diagnosis(code, message, span, help='add `"""` on a line of its own')
+    if not verb and text[span.end :].lstrip(" \t")[:1] in {":", ","}:
+        extra, title = Span(span.end - 1, span.end), 'remove the third `"`'
+        result = removed(code, 'a string of one line must begin with `"`', extra, title)
     if verb:
         message = f'a string of several lines must {verb} with `"""`'
         result = rewritten(code, message, span, '"""')

@@ -242,12 +242,25 @@ def entries(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, token.span, tuple(edits), title, safe=True)
 
 
+_DASHES = re.compile(r"(---+)[ \t\r]*$", re.MULTILINE)
+
+
 def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a header without `<…>`, at the beginning of the text or before a function.
 
     Also diagnose entries after the `>` of a header.
     """
-    done = context.done
+    done, text = context.done, context.text
+    dashes = _DASHES.match(text, context.line_start)
+    if dashes is not None:
+        tokens = _tokens(context, dashes.end())
+        edits, index, _ = _entries(tokens)
+        close = _DASHES.match(text, tokens[index].at) if index < len(tokens) else None
+        if close is not None and index:
+            marks = (Edit(Span(*dashes.span(1)), "<"), Edit(Span(*close.span(1)), ">"))
+            message, span = "a header must be in `<…>`", marks[0].span
+            yield Diagnosis("wrong-mark", message, span, (*edits, *marks), "write `<…>`")
+        return
     if context.token not in {":", "="} or len(done) != 1 or done[0].strip('"') not in _KEYS:
         return
     before = context.until(done[0].at).previous_end

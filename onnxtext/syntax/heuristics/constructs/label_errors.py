@@ -6,15 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace as replace_fields
+from itertools import takewhile
 
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, closing_index
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, insert
-
-_TYPES = frozenset(("TYPE", "PRIM"))
 
 
 def labels(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -23,9 +22,10 @@ def labels(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     context = replace_fields(context, done=_without_decorators(context))
     tokens = [*context.done, *context.rest]
-    if "=" not in tokens:
+    tokens.append(context.lexer.token(context.text, tokens[-1].end) or tokens[-1])
+    head = list(takewhile("=".__ne__, tokens))
+    if len(head) == len(tokens):
         return
-    head = tokens[: next(index for index, token in enumerate(tokens) if token == "=")]
     yield from _after_outputs(context, head)
     yield from _brackets(context, head)
 
@@ -70,6 +70,10 @@ def _brackets(context: ErrorContext, head: list[Token]) -> Iterator[Diagnosis]:
         return
     while head[end + 1 : end + 2] == ["]"]:
         end += 1
+    second = head[end + 1 : 2 * end + 2]
+    if second and second == head[: end + 1]:
+        span, message = Span(head[end].end, second[-1].end), "the label is written twice"
+        yield removed("syntax-error", message, span, "remove it")
     inside = [token for token in head[: end + 1] if token not in {"[", "]"}]
     brackets = [token for token in head[: end + 1] if token in {"[", "]"}]
     names = all(context.name(token) in NAMES for token in inside)

@@ -28,7 +28,9 @@ NAMES = frozenset(("WORD", "STRING", "ESCAPED_STRING", "BYTES", "PRIM", "CONTAIN
 TYPES = frozenset(("TYPE", "PRIM", "CONTAINER"))
 VALUES = frozenset(("FLOAT", "NUMBERS", "NESTED", "BRACES", "HEX", "HEX_FLOAT", "COMPLEX", "NAN"))
 _NAME = r'(?:"[^"\n]*"|[^\s"#(){}<>=,]+)'
-_OUTPUTS = re.compile(rf"[ \t]*[-=]>[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)")
+_OUTPUTS = re.compile(
+    rf"[ \t]*[-=]>[ \t]*(?P<opener>\()?({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)(?(opener)\)(?![ \t]*\{{))"
+)
 _DOTTED = re.compile(r"(?:\w+\.)*(\w+)")
 ELEMENT_ATTRIBUTES = frozenset(("to", "dtype", "output_dtype", "output_datatype"))
 """The names of attributes whose value is the number of an element type."""
@@ -144,9 +146,9 @@ def no_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     match = None if end is None else _OUTPUTS.match(context.text, rest[end].end)
     if end is not None and match is not None:
         call = context.text[start : rest[end].end]
-        edits = (insert(start, f"{match[1]} = "), Edit(Span(rest[end].end, match.end()), ""))
+        edits = (insert(start, f"{match[2]} = "), Edit(Span(rest[end].end, match.end()), ""))
         message = "the outputs of a node belong before its operator"
-        title, span = written_title(f"{match[1]} = {call}", 72), Span(start, match.end())
+        title, span = written_title(f"{match[2]} = {call}", 72), Span(start, match.end())
         yield Diagnosis("missing-equals", message, span, edits, title, safe=True)
     operator = context.text[start : context.done[-1].end]
     span, help = Span(start, start + len(operator)), f"write `NAME = {operator}`"

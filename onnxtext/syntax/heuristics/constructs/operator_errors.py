@@ -80,7 +80,8 @@ def missing_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     index = innermost_bracket(done[:-1])
     if not index or context.text.find("\n", done[index].at, done[-1].at) < 0:
         return
-    operator, message = done[index - 1], "the inputs of this operator are missing"
+    operator = done[index - 3 if done[index - 2] == ":" else index - 1]
+    message = "the inputs of this operator are missing"
     if operator == "=":
         return
     edit, help = insert(done[-1].end, " ()"), f"write `(…)` after `{operator}`"

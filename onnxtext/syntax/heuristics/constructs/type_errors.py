@@ -13,10 +13,12 @@ from onnxtext.syntax.actions.attributes import list_type_of
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bracket, replace
+from onnxtext.tensor.element_types import ELEMENTS
 
 _WITH_SIZE = re.compile(r"(bfloat16|float(?:16)?|u?int(?:64|32|16|8|4|2)|bool|string|double)(\d+)")
 # Without the tensor in `value: float[2] [1, 2]`, where the `:` is wrong.
 _LIST_TYPE = re.compile(r" *((\w+) *\[ *(?:\]|\d+ *\](?! *[\[{]))|\w+ *[\[<(] *(\w+) *[\]>)])")
+_TENSOR = re.compile(r": *((\w+) *\[[\d, ]+\]) *=(?= *(?:\{|\[\[))")
 _SIZES_IN_BRACES = re.compile(r"\{(\s*\d+(?:\s*,\s*\d+)*)(?:\s*,)?\s*\}")
 
 
@@ -25,6 +27,10 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
     colon = next((token for token in reversed(context.done[-6:]) if token == ":"), None)
     if colon is None or ("attribute" not in context.rules and "node" not in context.rules):
         return
+    tensor = _TENSOR.match(context.text, colon.at)
+    if tensor is not None and tensor[2] in ELEMENTS:
+        span, message = Span(*tensor.span()), "the type of a tensor belongs after the `=`"
+        yield rewritten("misplaced-type", message, span, f" = {tensor[1]}")
     match = _LIST_TYPE.match(context.text, colon.end)
     if match is None or context.text[match.end() : context.at].strip():
         return

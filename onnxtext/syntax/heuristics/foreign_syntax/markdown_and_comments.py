@@ -19,7 +19,7 @@ from onnxtext.syntax.heuristics.error_context import (
 )
 
 _EMPHASIS = re.compile(
-    r"[ \t]*(?P<mark>\*\*|__|`)(?P<line>[^\s*`][^*`\n]*[^\s*`])(?P=mark)[ \t\r]*$"
+    r"[ \t]*(?P<mark>\*\*|__|```|`)[ \t]*(?P<line>[^\s*`][^*`\n]*[^\s*`])[ \t]*(?P=mark)[ \t\r]*$"
 )
 _IN_BACKTICKS = re.compile(r"`([^`\"\\\n]+)`")
 _TRAILING = re.compile(
@@ -27,10 +27,11 @@ _TRAILING = re.compile(
     r"(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
     r"|(?:<!--|\(\*)[ \t]*(?P<inside>.*?)[ \t]*(?:-->|\*\))?)[ \t\r]*$"
 )
-FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?|^---+[ \t\r]*$\n?", re.MULTILINE)
 """Matches the line that begins or ends a block of code in Markdown."""
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
+_BLOCK = re.compile(r"/\*(.*?)\*/|'''(.*?)'''", re.DOTALL)
 _NUMBERS = frozenset(("INT", "FLOAT", "FLOAT_WORD", "NEGATIVE_WORD", "NUMBERS"))
 _DIVISION = re.compile(r"//[ \t]*-?\d[\d.]*[ \t\r]*(?:(?:,.*)?[>\])}]|,?[ \t\r]*(?:#|$))")
 _WORDS = re.compile(r"//[ \t]*\w+[ \t]+(?!(?:and|if|or)\b)\w")
@@ -41,7 +42,7 @@ def emphasis(context: ErrorContext) -> Iterator[Diagnosis]:
     match = _EMPHASIS.match(context.text, context.line_start, context.line_limit)
     if match is not None and begins_line(context.text, context.at):
         mark, end = match["mark"], match.end("line")
-        message = f"unexpected {'backtick' if mark == '`' else f'`{mark}`'} of Markdown"
+        message = f"unexpected {'backtick' if mark[0] == '`' else f'`{mark}`'} of Markdown"
         first = Span(*match.span("mark"))
         edits = (Edit(first, ""), Edit(Span(end, end + len(mark)), ""))
         yield Diagnosis("foreign-word", message, first, edits, "remove the marks")
@@ -67,7 +68,10 @@ def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     done = [token for token in context.done if token.at < start]
     complete = not done or (done[-1] in {")", ">"} and innermost_bracket(done) is None)
     match = _TRAILING.match(context.text, start, context.line_limit)
-    if match is None or not complete or "node" not in context.rules:
+    if match is None or not complete:
+        return
+    words = match["words"] is not None and context.text[match.start("words") - 1] in " \t"
+    if "node" not in context.rules and (done or not words or begins_line(context.text, start)):
         return
     span = Span(*match.span())
     edits = (Edit(span, f"# {match['words'] or match['inside']}"),)
@@ -112,12 +116,12 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
         safe = words is not None or not (is_operand or is_input or (after_node and divides))
         message, title = "a comment must start with `#`", "write `#`"
         yield Diagnosis("slash-comment", message, span, edits, title, safe=safe, min_tokens=0)
-    elif text.startswith("/*", offset):
-        end = text.find("*/", offset, offset + 2000)
-        if end >= 0:
-            span = Span(offset, end + 2)
-            body = text[offset + 2 : end].strip(" *")
-            tail = text[end + 2 : line_end(text, end)]
+    elif text.startswith(("/*", "'''") if not context.done else "/*", offset):
+        match = _BLOCK.match(text, offset, offset + 2000)
+        if match is not None:
+            span = Span(*match.span())
+            body = (match[1] or match[2] or "").strip(" *")
+            tail = text[span.end : line_end(text, span.end)]
             lines = [] if tail.strip() or not body else body.replace("\r", "").split("\n")
             newline = "\r\n" if "\r\n" in body else "\n"
             edits = (Edit(span, newline.join(f"# {line.strip(' *')}" for line in lines)),)
@@ -133,13 +137,13 @@ def slashes(context: ErrorContext) -> Iterator[Diagnosis]:
 def fences(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose Markdown fences, such as three backticks, around the text."""
     match = FENCE.match(context.text, context.line_start)
-    if match is None or context.text[context.line_start : context.at].strip("`~ \t"):
+    if match is None or context.text[context.line_start : context.at].strip("`~- \t"):
         return
     edits = [Edit(Span(max(match.start(), context.region.start), match.end()), "")]
     last = FENCE.search(context.text, match.end())
     if last is not None:
         edits.append(Edit(Span(*last.span()), ""))
     span = Span(context.at, len(context.text[: match.end()].rstrip()))
-    message = "unexpected Markdown fence"
+    message = f"unexpected {'line of dashes' if match[0][0] == '-' else 'Markdown fence'}"
     yield Diagnosis("foreign-word", message, span, tuple(edits), "remove it")
     yield Diagnosis("foreign-word", message, span, tuple(edits[:1]), "remove it", min_tokens=0)

@@ -62,7 +62,8 @@ TENSOR_TYPE = re.compile(
 _DOTTED_TYPE = re.compile(r"(?:np|numpy|torch|tf|jnp|ml_dtypes)\.(\w+)")
 _CONTROL = re.compile(
     r"[ \t]*(?:[\w, ]+=[ \t]*)?\}?[ \t]*"
-    r"(if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
+    r"((?:if|elif|else|for|while|switch|case|do|try|except|with|class)\b(?![ \t]*[=,.:<])"
+    r"|(?:If|Loop|Scan)(?=[ \t]*\([^()\n]*\)[ \t]*\{))"
 )
 _ELSE = re.compile(r"[ \t]*(?:\}[ \t]*)?(?:else|elif|except|catch|finally|while)\b")
 _OPERATOR_FOR = {
@@ -192,6 +193,8 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
     word = match[1]
     operator = _OPERATOR_FOR.get(word)
     message = f"`{word}` is not supported"
+    if word[0].isupper():
+        operator, message = word, f"a node cannot have a block after it, as here after `{word}`"
     help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
     if operator is None:
         help = "remove this block"

@@ -40,7 +40,7 @@ _EXPRESSION = re.compile(
     rf"(?P<mark>{_MARKS}|(?:and|or|is)\b)(?![=>/*])(?<!%(?=\S))[ \t]*(?=[\w(\"-])"
 )
 _CONDITIONAL = re.compile(r"=[^\n\"#<]*[\w)][ \t]+(if)[ \t]+[\w(]")
-_LAMBDA = re.compile(r"[ \t]*\w+[ \t]*=[ \t]*(lambda)\b[ \t\w,]*:")
+_LAMBDA = re.compile(r"[^=#\n]+=[ \t]*(lambda)\b[ \t\w,]*:")
 _CALL = re.compile(r"[A-Za-z_][\w.]*[ \t]*(?=\()")
 _TYPING = re.compile(
     r"(?:(?:typing|torch|np|numpy|onnx|tf|t)\.)?"
