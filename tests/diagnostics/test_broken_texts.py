@@ -169,6 +169,10 @@ MENDED = {
         "expected `,` or `]`, found `[`",
         value("float[2, 2] w = [\n    [1, 2],\n    [3, 4],\n  ]"),
     ),
+    "types of inputs": (
+        node("  y = Add (float[4] a, float[4] b)"), (3, 12), "an input of a node has no type",
+        node("  y = Add (a, b)"),
+    ),
     "a third quote before an empty string": (
         header('opset_import: [""": 17]'), (2, 20), 'a string of one line must begin with `"`',
         header('opset_import: ["": 17]'),
@@ -229,6 +233,22 @@ UNMENDED = {
     "a function of which only one letter remains": (
         f'{B}<domain: "d">\nf\n  y = Relu (x)\n}}\n', (6, 1),
         "incomplete statement: expected the rest of `NAME (…) => (…) {` after `f`",
+    ),
+    "initializers after a head that is cut off": (
+        f"{H}g (flo\n  float[1] w = [1],\n> {{\n  y = Relu (w)\n}}\n", (2, 4),
+        "incomplete statement: expected the rest of `NAME (…) => (…) {` after `flo`",
+    ),
+    "attributes after inputs that are cut off": (
+        node("  y = Op (x, a\n    b = 1,\n    c = 2,\n  >"), (3, 14),
+        "incomplete statement: expected the rest of `NAME = OPERATOR (…) <` after `a`",
+    ),
+    "a field that is cut off": (
+        header("explicit: [node.\n  ir_version: 8"), (2, 18),
+        "incomplete statement: expected a name after `.`",
+    ),
+    "a head with types after the names": (
+        f"{H}fn g(x: float[4]) -> (y: float[4]) {{\n  y = Relu (x)\n}}\n", (2, 1),
+        "`fn` does not belong here: a graph must have the form `NAME (…) => (…) {…}`",
     ),
     "blocks after a node": (
         node("  y = If (x) {\n    y = Abs (x)\n  } else {\n    y = Abs (a)\n  }"), (3, 7),
@@ -336,3 +356,9 @@ def test_a_bracket_before_the_last_rows_hides_no_error_before_its_tensor() -> No
 def test_a_header_of_a_type_is_not_a_second_header() -> None:
     _, found = parse_partial(Source("<onnxtext: 1> float[2]", "t"), "type_fragment")
     assert [item.message for item in found] == ["this text cannot have a header"]
+
+
+def test_a_brace_in_place_of_a_parenthesis_hides_no_later_error() -> None:
+    text = f"{H}g {{float[4] x) => (float[4] y) {{\n  y = If ((x) <\n    a = 1\n  >\n}}\n"
+    found = [error.position for error in syntax_errors(text)]
+    assert found == [(2, 3), (3, 11)]

@@ -316,7 +316,7 @@ EXPLAINED = {
     ),
     "an operator without inputs before graphs": (
         INNER.replace("If (c) <", "If"), (2, 7),
-        "incomplete statement: expected `<`, `:`, `.` or `(` after `If`",
+        "incomplete statement: expected the rest of `NAME = OPERATOR (…) <` after `If`",
     ),
     "a header without its first half": (
         ENTRIES[21:] + GRAPH, (1, 1), "the beginning of the header is missing",

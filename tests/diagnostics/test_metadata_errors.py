@@ -39,9 +39,6 @@ FIXED = {
     "a section like a key of JSON": (
         section(NODE).replace("metadata", '"metadata":'), (6, 1), "syntax-error", "metadata {",
     ),
-    "the name of a block in brackets": (
-        section(NODE + VALUE.replace(" x ", "(x) ")), (10, 3), "wrong-mark", "  value x {",
-    ),
     "a value without its first quote": (entry('v"'), (8, 8), "syntax-error", '    k: "v"'),
     "a value without quotes": (entry("v"), (8, 8), "syntax-error", '    k: "v"'),
     "words without quotes": (entry("m: a b"), (8, 8), "syntax-error", '    k: "m: a b"'),

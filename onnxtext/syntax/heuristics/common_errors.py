@@ -47,12 +47,12 @@ COMMON_ERRORS = (
     header_errors.missing_header_comma, header_errors.odd_key, wrong_marks.point_for_comma,
     header_errors.entries, header_errors.bare_header, header_errors.trailing_list,
     # Sections
-    graph_errors.unfinished_head,
+    attribute_list_errors.unfinished_head,
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
     section_errors.unclosed_before_section, section_errors.unknown_section,
     section_errors.unnamed_configuration, metadata_errors.section_colon,
-    metadata_errors.block_head,
-    section_errors.metadata_colon, section_errors.missing_metadata_value,
+    metadata_errors.block_head, section_errors.metadata_colon,
+    section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
     label_errors.unquoted_label,
     value_errors.called_data, misplaced_constructs.graph_value_without_head,
@@ -72,7 +72,6 @@ COMMON_ERRORS = (
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.type_variable,
-    value_errors.parameter_with_at_sign,
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
     decorator_errors.text_after_decorator,

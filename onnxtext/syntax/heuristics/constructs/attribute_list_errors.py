@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error heuristics for the `<…>` of nodes: missing brackets, and named inputs."""
+"""Error heuristics for the `<…>` of nodes, for named inputs, and for first lines cut off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace as replace_fields
 from itertools import pairwise
 
 from onnxtext.diagnostics import Edit
-from onnxtext.source import Span
+from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
@@ -123,6 +123,56 @@ def _open_attributes(context: ErrorContext) -> tuple[int | None, list[Token]]:
     if "node" not in context.rules or index is None:
         return None, []
     return context.done[index].at, tokens[index + 1 :]
+
+
+_HEAD_ENDS = (
+    " () => () {", "() => () {", "=> () {", "() {", ") => () {", ") {", "0] x) => () {", "0] x) {",
+    "] x) => () {", "] x) {", "x) => () {", "x) {",
+)  # fmt: skip
+"""What may be missing of the first line of a graph."""
+_NODE_ENDS = (") <", "x) <", "() <", "A () <", "= A () <", "] x = A () <", "x = A () <")
+
+
+_ATTRIBUTE = re.compile(r"\w+(?:[ \t]*:[ \t]*\w+)?[ \t]*=")
+_INITIALIZER = re.compile(r"\w+(?:\[[^\]\n]*\])?[ \t]+[\w\".:/]+[ \t]*=")
+
+
+def unfinished_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a first line that is cut off: `g (float[N] x) => (`, then `y = Relu (x)`.
+
+    It is the first line of a graph before its nodes or initializers, or of a node before its
+    attributes.
+    """
+    text, start, rules = context.text, context.line_start, context.rules
+    start += indentation(text, line_end(text, start))
+    attribute, node = "attribute" in rules, "node" in rules
+    listed = context.bracket == "<" and not attribute
+    if listed or not context.region.start <= start <= context.at:
+        return
+    end = context.until(start).previous_end
+    last = context.lexer.tokens(text, line_start(text, end), end)[-1:]
+    deeper = indentation(text, start) > indentation(text, end) or not (attribute or node)
+    if not last or not deeper or (node and last[0] in {*")<>{}"}):
+        return
+    marks: tuple[str, ...] = _HEAD_ENDS
+    words = "the rest of `NAME (…) => (…) {`"
+    if node:
+        marks, words = _NODE_ENDS, "the rest of `NAME = OPERATOR (…) <`"
+    elif attribute:
+        marks = ("g () => () {", "= g () => () {")
+        words = "a graph or another value" if last == ["="] else "`=` and a graph"
+    elif _INITIALIZER.match(text, start):
+        marks = tuple([mark.replace("{", "<") for mark in marks])
+    elif not NODE.match(text, start, context.line_end):
+        return
+    pattern = _ATTRIBUTE if node else NODE if attribute else None
+    if pattern is not None and not pattern.match(text, start, context.line_end):
+        return
+    for mark in marks:
+        edits = (insert(start, f"{mark} "),)
+        if context.is_certain(edits):
+            yield incomplete_statement(words, last[0], last[0].span, edits)
+            return
 
 
 def unopened_attributes(context: ErrorContext) -> Iterator[Diagnosis]:

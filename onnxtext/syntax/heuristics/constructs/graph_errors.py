@@ -10,16 +10,8 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.constructs.attribute_list_errors import NODE
 from onnxtext.syntax.heuristics.constructs.node_errors import TYPES, bracketed, unopened_bracket
-from onnxtext.syntax.heuristics.diagnosis import (
-    Diagnosis,
-    Safe,
-    advice,
-    incomplete_statement,
-    removed,
-    rewritten,
-)
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -28,7 +20,6 @@ from onnxtext.syntax.heuristics.error_context import (
     begins_line,
     indentation,
     insert,
-    line_end,
     replace,
 )
 from onnxtext.syntax.heuristics.speculative_parse import CERTAIN_TOKENS
@@ -169,35 +160,6 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         edit = insert(context.at, "() " if before == "=>" else "=> () ")
         help = "write `=> (float[N] y)` after the inputs, with names and types as needed"
         yield advice("syntax-error", message, token.span, help, edit)
-
-
-_HEAD_ENDS = (
-    " () => () {", "() => () {", "=> () {", "() {", ") => () {", ") {", "0] x) => () {", "0] x) {",
-    "] x) => () {", "] x) {", "x) => () {", "x) {",
-)  # fmt: skip
-"""What may be missing of the first line of a graph."""
-
-
-def unfinished_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a graph whose first line is cut off before its nodes: `g (float[N] x) => (`."""
-    text, start = context.text, context.line_start
-    start += indentation(text, line_end(text, start))
-    attribute = "attribute" in context.rules
-    listed = context.bracket == "<" and not attribute
-    if "node" in context.rules or listed or not context.region.start <= start <= context.at:
-        return
-    end = context.until(start).previous_end
-    last = context.lexer.tokens(text, line_start(text, end), end)[-1:]
-    deeper = indentation(text, start) > indentation(text, end) or not attribute
-    if not last or not deeper or not NODE.match(text, start, context.line_end):
-        return
-    for mark in ("g () => () {", "= g () => () {") if attribute else _HEAD_ENDS:
-        edits = (insert(start, f"{mark} "),)
-        if context.is_certain(edits):
-            graph = "a graph or another value" if last == ["="] else "`=` and a graph"
-            words = graph if attribute else "the rest of `NAME (…) => (…) {`"
-            yield incomplete_statement(words, last[0], last[0].span, edits)
-            return
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -394,5 +356,7 @@ def missing_opener(context: ErrorContext) -> Iterator[Diagnosis]:
         evident = plain and token != "]" and not uncertain  # as in `float] x`
         title = f"{'add' if edit.text == mark else 'write'} `{edit.text}`"
         result = Diagnosis("missing-bracket", message, span, (edit,), title, min_tokens=size + 1)
-        safe: Safe = evident and ("evident" if single or named else True)
+        # `float161, 2]` may be `float[161, 2]` or `float16[1, 2]`.
+        narrow = prefix is not None and prefix[0] == "float" and before.startswith("float16")
+        safe: Safe = evident and ("evident" if single or named or narrow else True)
         yield replace_fields(result, safe=safe, replaces_errors=True)

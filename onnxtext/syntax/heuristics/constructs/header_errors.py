@@ -16,7 +16,13 @@ from onnxtext.syntax.actions.sections import TRAINING_KEYS
 from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, rewritten, unclosed
+from onnxtext.syntax.heuristics.diagnosis import (
+    Diagnosis,
+    advice,
+    incomplete_statement,
+    rewritten,
+    unclosed,
+)
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
@@ -320,11 +326,15 @@ def trailing_list(context: ErrorContext) -> Iterator[Diagnosis]:
 def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a list without `]` before another entry: `opset_import: [21,` and `domain: "d"`."""
     opened, done = context.opened, context.done
-    if context.token != ":" or len(done) != 1 or done[0] not in _KEYS or opened is None:
+    if context.token != ":" or not done or done[-1] not in _KEYS or opened is None:
         return
-    start = done[0].at
+    start = done[-1].at
     if context.bracket != "[" or not begins_line(context.text, start):
         return
     line = context.text[context.text.rfind("\n", 0, start) : start]
+    if done[1:]:  # as in `explicit: [node.`
+        edits = (insert(start, f"x],{line}"),)
+        yield incomplete_statement("a name", done[-2], done[-2].span, edits)
+        return
     message = "this bracket is never closed"
     yield Diagnosis("unclosed-bracket", message, opened, (insert(start, f"],{line}"),), "add `]`")

@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten, written_title
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, written_title
 from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end
 
 _NEXT_LINE = 20
@@ -21,7 +21,6 @@ _SECTION_COLON = re.compile(
     re.MULTILINE,
 )
 _BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
-_CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 """Matches the key of a metadata entry: a string or a whole word."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
@@ -43,7 +42,7 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the heads `value x: {`, `value x:` and `value(x) {` of metadata blocks."""
+    """Diagnose the heads `value x: {` and `value x:` of metadata blocks."""
     token, done = context.token, context.done
     if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
         return
@@ -57,12 +56,6 @@ def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if token == "{" and last == ":":
         message, title = "unexpected `:` before `{`", "remove `:`"
         yield removed("syntax-error", message, last.span, title, safe=True, min_tokens=2)
-    elif token == "(" and len(done) == 1:
-        match = _CALLED.match(context.text, last.end, context.line_limit)
-        if match is not None:
-            span, written = Span(last.at, match.end(1) + 1), f"{last} {match[1].strip()}"
-            message = "the name of a metadata block must not be in brackets"
-            yield rewritten("wrong-mark", message, span, written, safe=True, min_tokens=2)
 
 
 def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:

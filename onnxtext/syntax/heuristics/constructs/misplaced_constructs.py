@@ -209,6 +209,8 @@ def graph_without_head(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("misplaced-section", message, name.span, help=help, skip_to=skip_to)
     elif context.is_certain([replace(context.token, "(")]) or nearest_name(name, SECTIONS):
         return
+    elif context.name(context.lexer.token(context.text, context.at + 1)) in TYPES:
+        return  # the `{` should be a `(`
     elif context.before.takes("LPAR"):
         if context.text.find("\n}", context.at) >= 0 and not _has_nodes(context, edit):
             yield no_section(name, skip_to)

@@ -256,7 +256,22 @@ def nested_expressions(context: ErrorContext) -> Iterator[Diagnosis]:
             help = f"move `{name} (…)` to its own statement, and use its output here"
             yield advice("not-a-name", message, Span(name.at, edit.span.end), help, edit)
     else:
+        yield from _typed_inputs(context)
         yield from _value_as_input(context, token)
+
+
+def _typed_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose types before the inputs of a node: `Add (float[2] x, float[2] y)`."""
+    tokens = [*context.done[-1:], *context.rest]
+    pairs = [
+        (type, name)
+        for mark, type, name in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if mark in {"(", ","} and context.name(type) in TYPES and context.name(name) in NAMES
+    ]
+    if pairs and context.token in {pairs[0][0], pairs[0][1]}:
+        edits = tuple([Edit(Span(type.at, name.at), "") for type, name in pairs])
+        message, title = "an input of a node has no type", "remove the types"
+        yield Diagnosis("misplaced-type", message, pairs[0][0].span, edits, title)
 
 
 def _value_as_input(context: ErrorContext, token: Token) -> Iterator[Diagnosis]:

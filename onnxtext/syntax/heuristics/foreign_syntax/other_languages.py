@@ -72,6 +72,7 @@ _OPERATOR_FOR = {
 }
 _IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
+_ANNOTATED = re.compile(r"(\w+)[ \t]*:[ \t]*(\w+(?:\[[^\]\n]*\])?)")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
 
 
@@ -241,6 +242,8 @@ def python_head(context: ErrorContext) -> Iterator[Diagnosis]:
         edits.append(Edit(Span(colon, colon + 1), " {" if arrow >= 0 else " => () {"))
     if len(edits) == 1:
         return
+    for typed in _ANNOTATED.finditer(context.text, start, context.line_end):
+        edits.append(Edit(Span(*typed.span()), f"{typed[2]} {typed[1]}"))
     returned = _RETURN.search(context.text, context.line_end, context.line_end + MAX_HEADER_LENGTH)
     if returned is not None:
         edits.append(Edit(Span(*returned.span(1)), ""))
