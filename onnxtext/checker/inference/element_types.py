@@ -4,9 +4,12 @@
 Types are strings as in schemas: `tensor(float)`. If a value has no declared type, it has the output
 type of the node that computes it. Most output types follow from the operator's schema, whose type
 variables are bound to the types of the node's inputs. Unknown types (None) cause no findings.
+Results are cached by operator and input types, since many nodes of a model are equal in both.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.qualified_names import qualified_name
@@ -16,12 +19,16 @@ from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.checker.inference.environment import Environment, declared_types
+from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.onnx_errors import untyped_values
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts, stash_type
 from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
-from onnxtext.checker.inference.type_variables import attribute_mismatch, bind_type_variables
+from onnxtext.checker.inference.type_variables import (
+    TypeMismatch,
+    attribute_mismatch,
+    bind_type_variables,
+)
 from onnxtext.diagnostics import Severity
 from onnxtext.schemas.type_strings import element_of, is_tensor, text_spelling, type_text
 
@@ -36,6 +43,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         super().__init__(subject)
         self._functions, self._untyped = subject.functions, untyped_values(subject)
         self._text = cache_by_id(type_text)
+        self._bound: dict[tuple[Any, ...], tuple[Texts, TypeMismatch | None]] = {}
         self._reported: set[tuple[int, tuple[str | int, ...], int]] = set()
 
     def run(self) -> None:
@@ -57,11 +65,15 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
     ) -> TypeEnvironment:
         text = self._text
         types: dict[str, str | None] = {}
-        declared = declared_types(scope, self._untyped)
+        declared: dict[str, tuple[str, ValueInfo]] = {}
+        for value in (*scope.initializers, *scope.inputs, *scope.infos, *scope.outputs):
+            declared_type = text(value.type)
+            if declared_type is not None and id(value) not in self._untyped:
+                declared.setdefault(value.name, (declared_type, value))
         for value in (*scope.inputs, *scope.initializers):
-            types[value.name] = text(declared[value.name][0]) if value.name in declared else None
+            types[value.name] = declared.get(value.name, (None, value))[0]
         for value, given in zip(scope.inputs, input_types, strict=False):
-            origin = declared[value.name][1].item if value.name in declared else value
+            origin = declared.get(value.name, (None, value))[1]
             self._set_input_type(scope, origin, given, types)
         types.pop("", None)  # "" in `node.inputs` is an omitted input, not a value
         environment: TypeEnvironment = Environment(types, outer)
@@ -75,13 +87,13 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
                     continue
                 inferred = output_types[slot] if slot < len(output_types) else None
                 typed_text = text(typed[slot]) if typed else None
-                place = Place(node, ("output_types", slot))
+                declaration: ValueInfo | None = None
                 if typed_text is None and name in declared:
-                    typed_text, place = text(declared[name][0]), declared[name][1]
+                    typed_text, declaration = declared[name]
                 if typed_text is not None:
                     if inferred is not None and inferred != typed_text:
                         self._report_difference(
-                            node, slot, inferred, typed_text, place, resolved[index],
+                            node, slot, inferred, typed_text, declaration, resolved[index],
                             # onnx and onnxruntime ignore the declared types in functions.
                             "warning" if scope.kind == "function" else None,
                         )  # fmt: skip
@@ -143,14 +155,16 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             self._report(value, message, (place, source), f"declare it `{passed}`")
 
     def _report_difference(
-        self, node: Node, number: int, inferred: str, declared: str, place: Place, target: Target,
-        severity: Severity | None,
+        self, node: Node, number: int, inferred: str, declared: str, declaration: ValueInfo | None,
+        target: Target, severity: Severity | None,
     ) -> None:  # fmt: skip
         """Report that output `number` has the computed type `inferred`, but is declared `declared`.
 
-        `place` is the place of the declared type. If `severity` is None, the finding has the
-        severity of its rule.
+        `declaration` is None if the node itself declares the type, as in `float[N] y = …`. If
+        `severity` is None, the finding has the severity of its rule.
         """
+        by_node = Place(node, ("output_types", number))
+        place = by_node if declaration is None else Place(declaration, ("type",))
         computed = text_spelling(inferred)
         message, places = explain_difference(node, number, text_spelling(declared), computed, place)
         help = f"declare it `{computed}`"
@@ -202,7 +216,11 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
             for child in children or ():
                 self._scope(child, (), environment)
             return ()
-        output_types, mismatch = bind_type_variables(target, inputs, node)
+        key = id(target), inputs, len(node.outputs), "" in node.inputs
+        cached = self._bound.get(key)
+        if cached is None:
+            cached = self._bound[key] = bind_type_variables(target, inputs, node)
+        output_types, mismatch = cached
         if mismatch is None:
             mismatch = attribute_mismatch(target, inputs, node)
         if mismatch is not None:
