@@ -12,7 +12,7 @@ from typing import NamedTuple
 from onnxtext import ast
 from onnxtext.ast.visit import non_numeric_lists
 from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
-from onnxtext.checker.context.finding import Place
+from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.scopes import Scope
 
 MAX_PLACES = 12
@@ -183,6 +183,10 @@ class TensorUse(NamedTuple):
     def describe(self) -> str:
         """Describe the tensor in messages: ``the tensor `w` ``, or `this tensor` without a name."""
         return f"the tensor `{self.name}`" if self.name else "this tensor"
+
+    def finding(self, code: str, problem: str, help: str) -> Finding:
+        """Return a finding about the tensor; the message is its description and `problem`."""
+        return Finding(code, f"{self.describe()} {problem}", (self.place,), help)
 
 
 _ORDINARY = frozenset(

@@ -236,9 +236,7 @@ _HELP = {
 
 
 def _finding(tensor: TensorUse, code: str, problem: str, help: str | None = None) -> Finding:
-    return Finding(
-        code, f"{tensor.describe()} {problem}", (tensor.place,), help=help or _HELP[code]
-    )
+    return tensor.finding(code, problem, help or _HELP[code])
 
 
 RULES = (

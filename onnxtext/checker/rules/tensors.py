@@ -33,20 +33,13 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         if type(tensor.data) is RawData and tensor.type.element != "bool" and not tensor.decorators:
             continue  # the parser and the decoder have checked the size
         if tensor.type.element == "undefined":
-            yield Finding(
-                "tensor-type-undefined",
-                f"{tensor.describe()} has no element type",
-                (tensor.place,),
-                help="write the element type, such as `float`",
-            )
+            help = "write the element type, such as `float`"
+            yield tensor.finding("tensor-type-undefined", "has no element type", help)
             continue
         if any(dim < 0 for dim in tensor.dims):
-            yield Finding(
-                "tensor-dim-negative",
-                f"{tensor.describe()} has the negative dimension {min(tensor.dims)}",
-                (tensor.place,),
-                help="write 0 or more, the number of elements along that dimension",
-            )
+            problem = f"has the negative dimension {min(tensor.dims)}"
+            help = "write 0 or more, the number of elements along that dimension"
+            yield tensor.finding("tensor-dim-negative", problem, help)
             continue
         yield from _segment(tensor)
         yield from _check_storage(tensor)
@@ -63,7 +56,7 @@ def _check_storage(tensor: TensorUse) -> Iterator[Finding]:
         case StringData(values):
             yield from _entries(tensor, "string_data", values)
         case ExternalData() if not element.bits:
-            yield _wrong_field(tensor, "has strings in external data", _STRINGS)
+            yield tensor.finding(_FIELD, "has strings in external data", _STRINGS)
         case NoData() if count:
             if external_entries(tensor) is None:
                 hint = ""
@@ -93,6 +86,7 @@ def _is_value(tensor: TensorUse, element: ElementType) -> bool:
     return True
 
 
+_FIELD = "tensor-data-field"
 _STRINGS = 'write the strings in braces: `{"a", "b"}`'
 """The help for a tensor of strings whose data is in another field than `string_data`."""
 
@@ -107,30 +101,25 @@ def _fields(
     if not filled and count:
         yield _wrong_size(tensor, f"has {count_noun(count, 'element')}, but no data")
     if filled and not fields.get("raw_data", True):
-        yield _wrong_field(
-            tensor,
-            f"has an empty `raw_data`, which readers use instead of the data in `{filled[0]}`",
-            "remove `raw_data`",
-        )._replace(severity="warning")  # onnx's checker accepts this
+        problem = f"has an empty `raw_data`, which readers use instead of the data in `{filled[0]}`"
+        found = tensor.finding(_FIELD, problem, "remove `raw_data`")
+        yield found._replace(severity="warning")  # onnx's checker accepts this
     if len(filled) > 1:
         names = ", ".join(f"`{name}`" for name in filled)
-        yield _wrong_field(
-            tensor, f"has data in more than one field: {names}", "keep the data in one field"
-        )
+        problem = f"has data in more than one field: {names}"
+        yield tensor.finding(_FIELD, problem, "keep the data in one field")
     elif filled and filled[0] == "raw_data":
         data = fields["raw_data"]
         assert isinstance(data, (bytes, memoryview))
         if not element.bits:
-            yield _wrong_field(tensor, "has strings in `raw_data`", _STRINGS)
+            yield tensor.finding(_FIELD, "has strings in `raw_data`", _STRINGS)
         elif len(data) != raw_size(element, count):
             expected = count_noun(raw_size(element, count), "byte")
             yield _wrong_size(tensor, f"needs {expected}, but `raw_data` has {len(data):,}")
     elif filled and filled[0] != element.field:
-        yield _wrong_field(
-            tensor,
-            f"has its data in `{filled[0]}`, not in `{element.field}`",
-            f"write `[…]` (raw data), or `{element.field}{{…}}`" if element.bits else _STRINGS,
-        )
+        help = f"write `[…]` (raw data), or `{element.field}{{…}}`" if element.bits else _STRINGS
+        problem = f"has its data in `{filled[0]}`, not in `{element.field}`"
+        yield tensor.finding(_FIELD, problem, help)
     elif filled:
         yield from _entries(tensor, filled[0], fields[filled[0]])
 
@@ -153,29 +142,16 @@ def _entries(tensor: TensorUse, field: str, value: object) -> Iterator[Finding]:
 
 
 def _empty(tensor: TensorUse, description: str) -> Finding:
-    return Finding(
-        "tensor-empty-data",
-        f"{tensor.describe()} has no elements, but has {description}",
-        (tensor.place,),
-        help="remove the data, or correct the dimensions",
+    problem = f"has no elements, but has {description}"
+    return tensor.finding(
+        "tensor-empty-data", problem, "remove the data, or correct the dimensions"
     )
 
 
 def _wrong_size(tensor: TensorUse, problem: str) -> Finding:
     dims = ", ".join(map(str, tensor.dims))
-    return Finding(
-        "tensor-data-size",
-        f"{tensor.describe()} {problem}",
-        (tensor.place,),
-        help="correct the dimensions or the data",
-        notes=(f"its type is `{tensor.type.element}[{dims}]`",),
-    )
-
-
-def _wrong_field(tensor: TensorUse, problem: str, help: str) -> Finding:
-    return Finding(
-        "tensor-data-field", f"{tensor.describe()} {problem}", (tensor.place,), help=help
-    )
+    found = tensor.finding("tensor-data-size", problem, "correct the dimensions or the data")
+    return found._replace(notes=(f"its type is `{tensor.type.element}[{dims}]`",))
 
 
 def _segment(tensor: TensorUse) -> Iterator[Finding]:
