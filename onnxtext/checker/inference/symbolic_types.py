@@ -116,15 +116,10 @@ def refine_type(inferred: Type | None, shape: SymbolicShape) -> Type | None:
     )
     if len(inferred_dims) != len(shape):
         return inferred
-    dims = tuple(map(_refine_dim, inferred_dims, shape))
+    pairs = zip(inferred_dims, shape, strict=True)
+    dims = tuple([size_to_dim(size) if size is not None and plain_dim(dim) in (None, "") else dim
+                  for dim, size in pairs])  # fmt: skip
     return inferred if dims == inferred.shape else replace(inferred, shape=dims)
-
-
-def _refine_dim(dim: Dim, size: Extent) -> Dim:
-    """Return `dim`; if it is unknown, return `size` as a dimension."""
-    if plain_dim(dim) not in (None, "") or size is None:
-        return dim
-    return size_to_dim(size)
 
 
 def size_to_dim(size: Extent) -> Dim:

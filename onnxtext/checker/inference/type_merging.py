@@ -119,10 +119,6 @@ def without_negative(type: T) -> T:
     """Return a tensor type with negative dimensions unknown, and any other type unchanged."""
     if not isinstance(type, (TensorType, SparseTensorType)) or type.shape is None:
         return type
-    dims = tuple([None if _is_negative(dim) else dim for dim in type.shape])
+    pairs = [(dim, plain_dim(dim)) for dim in type.shape]
+    dims = tuple([None if isinstance(size, int) and size < 0 else dim for dim, size in pairs])
     return type if dims == type.shape else replace(type, shape=dims)
-
-
-def _is_negative(dim: Dim) -> bool:
-    value = plain_dim(dim)
-    return isinstance(value, int) and value < 0
