@@ -22,12 +22,12 @@ MAX_PLACES = 12
 class TypeUse(NamedTuple):
     """A type and the first `MAX_PLACES` places in the model that declare it.
 
-    `names` is parallel to the places: the names of the values or attributes that have the type.
+    `name` is the name of the first value or attribute that has the type.
     """
 
     type: ast.Type
+    name: str
     places: list[Place]
-    names: list[str]
 
 
 @cache_in_memo
@@ -41,11 +41,8 @@ def type_uses(subject: CheckedModel) -> list[TypeUse]:
     full: set[int] = set()  # types with `MAX_PLACES` places
 
     def add(type: ast.Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
-        use = uses.get(id(type))
-        if use is None:
-            use = uses[id(type)] = TypeUse(type, [], [])
+        use = uses.setdefault(id(type), TypeUse(type, name, []))
         use.places.append(Place(item, part))
-        use.names.append(name)
         if len(use.places) == MAX_PLACES:
             full.add(id(type))
 

@@ -38,7 +38,7 @@ def check(subject: CheckedModel) -> Iterator[Finding]:
         for type in inner_types(use.type):
             if isinstance(type, (TensorType, SparseTensorType)):
                 if type.element == "undefined":
-                    yield _undefined(use.places, use.names[0])
+                    yield _undefined(use.places, use.name)
                 if type.shape:
                     yield from _dims(use, type.shape)
             elif isinstance(type, MapType) and type.key not in _KEYS:
@@ -108,11 +108,11 @@ def _map_key(places: list[Place], key: str) -> Finding:
 def _dims(use: TypeUse, shape: tuple[Dim, ...]) -> Iterator[Finding]:
     for dim in map(plain_dim, shape):
         if isinstance(dim, int) and dim < 0:
-            message = f"{quote(use.names[0])} has the negative dimension {dim}"
+            message = f"{quote(use.name)} has the negative dimension {dim}"
             yield Finding("dim-value-negative", message, tuple(use.places), _UNKNOWN_SIZE)
             break
     if "" in shape:
-        message = f"a symbolic dimension of {quote(use.names[0])} has an empty name"
+        message = f"a symbolic dimension of {quote(use.name)} has an empty name"
         yield Finding("dim-param-empty", message, tuple(use.places), _UNKNOWN_SIZE)
 
 
