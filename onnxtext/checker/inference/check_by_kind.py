@@ -15,16 +15,16 @@ from __future__ import annotations
 from itertools import chain
 
 from onnxtext.ast.model import Model
-from onnxtext.ast.types import TensorType, Type
+from onnxtext.ast.types import Type
 from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
-from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.element_types import TypeInference
-from onnxtext.checker.inference.kind_facts import is_plain_dim
 from onnxtext.checker.inference.onnx_errors import errors_of, whole_model
 from onnxtext.checker.inference.propagate_by_kind import Inconclusive, KindPropagation
+from onnxtext.checker.inference.type_merging import is_defined
+from onnxtext.checker.symbolic.shape_merging import declared_shape
 from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.unknown_fields import RecordError
@@ -112,6 +112,5 @@ def _is_full(type: Type) -> bool:
 
     A symbol is a known dimension.
     """
-    if not isinstance(type, TensorType) or type.shape is None or type.element == "undefined":
-        return False
-    return all(map(is_plain_dim, map(plain_dim, type.shape)))
+    shape = declared_shape(type)
+    return shape is not None and None not in shape and is_defined(type)

@@ -21,7 +21,7 @@ from onnxtext.ast.tensors_and_attributes import (
     Tensor,
     TypedData,
 )
-from onnxtext.ast.types import Dim, TensorType, Type
+from onnxtext.ast.types import TensorType, Type
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
@@ -113,11 +113,6 @@ def data_dependence(target: Target) -> InputUse:
     if name not in READING_VALUES:
         return NOTHING
     return InputUse(values=True, all_values=name in USING_ALL_VALUES)
-
-
-def is_plain_dim(dim: Dim) -> bool:
-    """Whether a dimension is a number of at least 0, or a name, without decorators."""
-    return bool(dim) if isinstance(dim, str) else isinstance(dim, int) and dim >= 0
 
 
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:
