@@ -31,13 +31,11 @@ class _Suppression:
     Attributes:
         code: the rule to suppress; "" for all rules.
         span: the span of the code, or of the comment without codes.
-        line: the number of the line in which findings are suppressed.
         used: whether this has suppressed a finding.
     """
 
     code: str
     span: Span
-    line: int
     used: bool = False
 
 
@@ -69,12 +67,12 @@ class Suppressions:
         codes = comment.group(1)
         suppressions = self._by_line.setdefault(line, [])
         if codes is None or not codes.strip():
-            suppressions.append(_Suppression("", Span(offset, offset + comment.end()), line))
+            suppressions.append(_Suppression("", Span(offset, offset + comment.end())))
             return
         first = offset + comment.start(1)
         for code in re.finditer(r"[^\s,]+", codes):
             span = Span(first + code.start(), first + code.end())
-            suppressions.append(_Suppression(code[0], span, line))
+            suppressions.append(_Suppression(code[0], span))
 
     def _next_statement(self, line: int) -> int:
         """Return the number of the first line after `line` that has more than a comment."""
