@@ -36,12 +36,12 @@ class FileTable(OperatorTable):
 
     def __init__(self, file: SchemaFile, origin: str) -> None:
         self.origin = origin
-        self._imports = imports_of(file)
+        self.imports = imports_of(file)
         schemas = sorted(file.schemas, key=lambda item: item.since)
         self._schemas = {(item.domain, item.name, item.since): item for item in schemas}
 
     def _signature(self, domain: str, name: str, since: int) -> Signature:
-        return signature_of(self._schemas[domain, name, since], self.origin, self._imports)
+        return signature_of(self._schemas[domain, name, since], self)
 
 
 class BundledTable(OperatorTable):
@@ -68,7 +68,8 @@ class BundledTable(OperatorTable):
         return " ".join(_PRODUCER.findall(self._text[:_HEADER])) or "onnxruntime"
 
     @cached_property
-    def _imports(self) -> tuple[OpsetImport, ...]:
+    def imports(self) -> tuple[OpsetImport, ...]:  # type: ignore[override]
+        """The opset imports in the header of the bundled file."""
         head = self._text[: self._text.index("\n\n")]
         return tuple(read_schemas(Source(head, BUNDLED.name)).opset_imports)
 
@@ -85,8 +86,7 @@ class BundledTable(OperatorTable):
         key = domain, name, since
         if key not in self._found:
             file = read_schemas(Source(self._schemas[key][0], BUNDLED.name))
-            schema = file.schemas[0]
-            self._found[key] = signature_of(schema, self.origin, self._imports, tentative=True)
+            self._found[key] = signature_of(file.schemas[0], self)
         return self._found[key]
 
 

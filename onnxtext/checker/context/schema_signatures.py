@@ -10,6 +10,7 @@ from onnxtext.ast.model import Function, OpsetImport, ValueInfo
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.signatures import (
     AttributeParameter,
+    OperatorTable,
     Parameter,
     Signature,
     newest_versions,
@@ -40,18 +41,8 @@ def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
     return (*file.opset_imports, *implied)
 
 
-def signature_of(
-    schema: OperatorSchema,
-    origin: str,
-    imports: tuple[OpsetImport, ...] = (),
-    *,
-    tentative: bool = False,
-) -> Signature:
-    """Convert a schema of a schema file to a signature.
-
-    `origin` is the name of the schema file in messages. `imports` are the opset imports that apply
-    to the schema's body. `tentative` is as in `Signature`.
-    """
+def signature_of(schema: OperatorSchema, table: OperatorTable) -> Signature:
+    """Convert a schema of a schema file to a signature; `table` is the table of the file."""
     min_inputs, max_inputs = _counts(schema.inputs)
     min_outputs, max_outputs = _counts(schema.outputs)
     attributes = {
@@ -77,11 +68,11 @@ def signature_of(
         max_outputs,
         attributes,
         variables,
-        origin,
-        tentative,
+        table.origin,
+        table.tentative,
         schema.others,
         schema,
-        None if schema.body is None else rule_of(schema, imports),
+        None if schema.body is None else rule_of(schema, table.imports),
     )
 
 

@@ -14,7 +14,7 @@ from onnxtext.checker.isolation.onnx_module import onnx_native_module
 from onnxtext.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from onnxtext.ast.model import Function
+    from onnxtext.ast.model import Function, OpsetImport
     from onnxtext.ast.schemas import OperatorSchema
 
 
@@ -155,10 +155,12 @@ class OperatorTable:
         origin: the name of the schema file, or of the package that it describes, for messages.
         tentative: whether another version of the origin may define an operator differently.
             Findings that follow from the schemas of a tentative table become warnings.
+        imports: the opset imports that apply to the bodies of the schemas.
     """
 
     origin: str
     tentative = False
+    imports: tuple[OpsetImport, ...]
     _schemas: Mapping[tuple[str, str, int], Any]
     """Maps (domain, name, version) to the schema, or to its place in a schema file."""
 
