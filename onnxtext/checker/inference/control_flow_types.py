@@ -24,7 +24,7 @@ from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.symbolic_types import size_to_dim
-from onnxtext.checker.inference.type_merging import Types, without_shape
+from onnxtext.checker.inference.type_merging import Types, merge_types, without_shape
 from onnxtext.checker.symbolic.sizes.quotients import maximum_of
 from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 
@@ -69,6 +69,16 @@ def common_type(left: Type | None, right: Type | None) -> Type | None:
     dims = [a if plain_dim(a) == plain_dim(b) else None
             for a, b in zip(left.shape, right.shape, strict=True)]  # fmt: skip
     return replace(left, shape=tuple(dims))
+
+
+def complete_output_type(inferred: Type | None, from_bodies: Type | None) -> Type | None:
+    """Return an output type of a node with bodies: what onnx inferred, completed from the bodies.
+
+    Each type is None if unknown; if one is unknown, return the other.
+    """
+    if inferred is None or from_bodies is None:
+        return inferred or from_bodies
+    return merge_types(inferred, from_bodies)
 
 
 def has_untyped_output(body: Scope, visits: Mapping[int, Sequence[Environment[Type]]]) -> bool:

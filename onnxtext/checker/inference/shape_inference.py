@@ -48,13 +48,7 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
 from onnxtext.checker.inference.symbolic_types import SymbolicStep
-from onnxtext.checker.inference.type_merging import (
-    Types,
-    given_types,
-    merge_types,
-    type_merger,
-    with_shape_of,
-)
+from onnxtext.checker.inference.type_merging import Types, given_types, type_merger, with_shape_of
 from onnxtext.checker.isolation.child_process import Failure
 from onnxtext.checker.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.symbolic.small_tensors import SmallTensors, constant_tensor
@@ -222,9 +216,8 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         answer = self._answer(bound, target, environment, input_types, bodies)
         types = self._accept_answer(node, answer, input_types, environment, bodies)
         if body_outputs is not None:
-            pairs = zip(types, (*body_outputs.types, *(None,) * len(types)), strict=False)
-            completed = [merge_types(a, b) if a and b else a or b for a, b in pairs]
-            return tuple(completed), body_outputs.values
+            from_bodies = (*body_outputs.types, *(None,) * len(types))[: len(types)]
+            return tuple(map(inner.complete_output_type, types, from_bodies)), body_outputs.values
         return self._step.node(target, bound, input_types, values, types) if types else (types, ())
 
     def _bodies(
