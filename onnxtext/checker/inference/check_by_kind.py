@@ -29,7 +29,7 @@ from onnxtext.proto.encode.lower import lower_pieces
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.unknown_fields import RecordError
 
-_MIN_NODES = 200
+MIN_NODES = 200
 """Models with fewer nodes are checked node by node."""
 
 
@@ -74,7 +74,7 @@ def _propagate(subject: CheckedModel) -> KindPropagation | None:
     """
     if errors_of(subject) or subject.main is None or subject.model is None:
         return None
-    if subject.node_count < _MIN_NODES or not _may_fit(subject):
+    if subject.node_count < MIN_NODES or not _may_fit(subject):
         return None
     kinds = KindPropagation(subject, subject.main)
     try:

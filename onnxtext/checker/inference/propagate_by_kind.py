@@ -55,10 +55,10 @@ from onnxtext.checker.symbolic.small_tensors import (
 )
 from onnxtext.schemas.type_strings import type_text
 
-_FEW_KINDS = 20
+FEW_KINDS = 20
 """Number of kinds that are allowed in every model, even if each kind has only one node."""
 _NODES_PER_FURTHER_KIND = 25
-"""Number of nodes that a model must have for each kind beyond `_FEW_KINDS`.
+"""Number of nodes that a model must have for each kind beyond `FEW_KINDS`.
 
 With fewer nodes, it is faster to check every node: a kind costs a request to onnx.
 """
@@ -104,7 +104,7 @@ class KindPropagation:
         self._reads: dict[int, InputUse] = {}
         # Keeps alive the objects whose ids are in keys of the caches, so that no `id()` is reused.
         self._kept: list[object] = []
-        self._left = _FEW_KINDS + subject.node_count // _NODES_PER_FURTHER_KIND
+        self._left = FEW_KINDS + subject.node_count // _NODES_PER_FURTHER_KIND
 
     def types_in(self, scope: Scope) -> dict[str, Type]:
         """Return the types of the values of a visited graph or function body, by name."""

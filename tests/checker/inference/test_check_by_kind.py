@@ -86,7 +86,7 @@ def test_one_different_node_is_found(name: str, monkeypatch: pytest.MonkeyPatch)
     data = model.SerializeToString()
     found = onnxtext.check(data)
     assert {item.code for item in found if item.severity == "error"} == wanted
-    monkeypatch.setattr(kinds, "_MIN_NODES", COUNT + 1)
+    monkeypatch.setattr(kinds, "MIN_NODES", COUNT + 1)
     assert onnxtext.check(data) == found
 
 
@@ -102,7 +102,7 @@ def test_one_different_constant_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     data = model.SerializeToString()
     found = onnxtext.check(data)
     assert {item.code for item in found if item.severity == "error"} == {"shape-mismatch"}
-    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "MIN_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -115,7 +115,7 @@ def test_omitted_outputs_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes.append(onnx.helper.make_node("Squeeze", [nodes[1].output[0], ""], ["squeezed"]))
     data = model.SerializeToString()
     found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "MIN_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -124,7 +124,7 @@ def test_the_fast_path_is_used() -> None:
     assert not found
     assert kinds.fits_by_kind(subject)
     assert kinds.sizes_fit_by_kind(subject)
-    assert len(OPERATORS) <= propagate_by_kind._FEW_KINDS
+    assert len(OPERATORS) <= propagate_by_kind.FEW_KINDS
 
 
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
@@ -168,9 +168,9 @@ def test_types_by_kind_equal_types_node_by_node(
 ) -> None:
     text = onnxtext.from_binary(VARIANTS[variant](COUNT))
     model = parse_model(Source(text, "m"))
-    monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(propagate_by_kind, "FEW_KINDS", COUNT)
     found = inferred_type_texts(run_rules(model)[0])
-    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "MIN_NODES", 1 << 30)
     assert inferred_type_texts(run_rules(model)[0]) == found
     assert sum(map(len, found.values())) >= COUNT
 
@@ -226,7 +226,7 @@ def _mutate_function(model: onnx.ModelProto, choose: random.Random) -> None:
 def _test_equal_findings(model: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> None:
     data = model.SerializeToString()
     found = onnxtext.check(data)
-    monkeypatch.setattr(kinds, "_MIN_NODES", 1 << 30)
+    monkeypatch.setattr(kinds, "MIN_NODES", 1 << 30)
     assert onnxtext.check(data) == found
 
 
@@ -261,7 +261,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 ) -> None:
     model = onnx.ModelProto.FromString(VARIANTS[variant](COUNT))
     _mutate(model, seed)
-    monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(propagate_by_kind, "FEW_KINDS", COUNT)
     _test_equal_findings(model, monkeypatch)
 
 
@@ -279,7 +279,7 @@ def test_mutants_have_the_same_findings_without_the_fast_path(
 def test_only_suitable_models_use_the_fast_path(
     variant: str, fits: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(propagate_by_kind, "_FEW_KINDS", COUNT)
+    monkeypatch.setattr(propagate_by_kind, "FEW_KINDS", COUNT)
     subject, found = run_rules(lift_model(VARIANTS[variant](COUNT)))
     assert not found
     assert (kinds.fits_by_kind(subject), kinds.sizes_fit_by_kind(subject)) == fits
@@ -299,7 +299,7 @@ def _both_walks(data: bytes, monkeypatch: pytest.MonkeyPatch) -> list[list[dict[
     """Return the types of all scopes as text, inferred by kind if possible, and node by node."""
     result = []
     for least in (1, 1 << 30):
-        monkeypatch.setattr(kinds, "_MIN_NODES", least)
+        monkeypatch.setattr(kinds, "MIN_NODES", least)
         subject, _ = run_rules(lift_model(data), encoded=lambda: data)
         known = inferred_types(subject)
         result.append(
