@@ -12,7 +12,7 @@ from onnxtext.select_core import core
 from tests.corpus import shared_model, shared_models
 from tests.diagnostics.test_messages import TEXTS
 from tests.diagnostics.test_pages import WITH_EXAMPLE, blocks
-from tests.seeds import draws, seeded
+from tests.seeds import draws, sampled, seeded
 from tests.syntax.cores import assert_same_in_both
 from tests.syntax.sentences import Sentences
 from tests.syntax.test_dfa import PIECES
@@ -24,19 +24,12 @@ pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does
 
 @pytest.mark.thorough
 def test_both_cores_agree_on_real_models() -> None:
-    for text in texts()[::3]:
-        assert_same_in_both(text)
-
-
-@pytest.mark.slow
-def test_both_cores_agree_on_all_real_models() -> None:
-    for text in texts():
+    for text in sampled(texts(), 3):
         assert_same_in_both(text)
 
 
 @pytest.mark.thorough
 @pytest.mark.data
-@pytest.mark.thorough
 def test_both_cores_agree_on_official_texts() -> None:
     for text, start in official_texts():
         assert_same_in_both(text, start)
@@ -150,7 +143,6 @@ def long_lists(draw: st.DrawFn) -> str:
 
 @pytest.mark.thorough
 @given(long_lists())
-@pytest.mark.thorough
 def test_both_cores_agree_on_long_lists(text: str) -> None:
     assert_same_in_both(text)
 
