@@ -69,6 +69,16 @@ def test_syntax_errors_are_independent_of_line_ends(name: str) -> None:
     assert described(of_text(other, name), other) == expected
 
 
+@pytest.mark.parametrize("mark", [" ", ": ", "| "])
+def test_line_numbers_are_found_before_all_line_ends(mark: str) -> None:
+    lines = f"{HEADER}main (x) => (y) {{\n\n  y = Relu (x)\n}}".split("\n")
+    text = "\n".join([f"{n}{mark}{line}".rstrip() for n, line in enumerate(lines, 1)])
+    other = text.replace("\n", "\r\n")
+    expected = described(of_text(text, "m"), text)
+    assert [found[1] for found in expected] == ["the lines begin with line numbers"]
+    assert described(of_text(other, "m"), other) == expected
+
+
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_findings_are_independent_of_line_ends(code: str) -> None:
     text = EXAMPLES[code]

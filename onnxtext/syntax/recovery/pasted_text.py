@@ -96,7 +96,8 @@ def _line_numbers(source: Source, error_offsets: list[int]) -> Diagnostic | None
     if one is None:
         return None
     after = re.escape(one[2])  # equal in all lines, but an empty line may lack the blank
-    pattern = re.compile(rf"[ \t]*([0-9]+)(?:{after}|{re.escape(one[2].rstrip(' '))}$)")
+    empty = re.escape(one[2].rstrip(" "))
+    pattern = re.compile(rf"[ \t]*([0-9]+)(?:{after}|{empty}(?=\r?$))")
     edits: list[Edit] = []
     last = last_line = wrong = 0
     for match in _LINE.finditer(source.text):
