@@ -79,6 +79,16 @@ def test_line_numbers_are_found_before_all_line_ends(mark: str) -> None:
     assert described(of_text(other, "m"), other) == expected
 
 
+def test_headers_of_a_diff_are_removed_before_all_line_ends() -> None:
+    lines = f"{HEADER}main (x) => (y) {{\n  y = Relu (x)\n}}".split("\n")
+    text = "diff --git a/m b/m\nnew file mode 100644\nsimilarity index 90%\n@@ -0,0 +1,4 @@\n"
+    text += "".join([f"+{line}\n" for line in lines])
+    other = text.replace("\n", "\r\n")
+    expected = described(of_text(text, "m"), text)
+    assert [found[1] for found in expected] == ["the text has marks of a diff"]
+    assert described(of_text(other, "m"), other) == expected
+
+
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_findings_are_independent_of_line_ends(code: str) -> None:
     text = EXAMPLES[code]

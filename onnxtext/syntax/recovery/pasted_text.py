@@ -31,7 +31,7 @@ _DIFF_HEADER = re.compile(
     r"^(?:diff --git [^\n]*|index [0-9a-f]+\.\.[^\n]*|(?:---|\+\+\+) [^\n]*"
     r"|(?:new file|deleted file|old|new) mode [0-7]+|(?:dis)?similarity index [0-9]+%"
     r"|(?:rename|copy) (?:from|to) [^\n]*"
-    r"|@@ -[0-9,]+ \+[0-9,]+ @@[^\n]*|\\ No newline at end of file)$\n?",
+    r"|@@ -[0-9,]+ \+[0-9,]+ @@[^\n]*|\\ No newline at end of file)\r?$\n?",
     re.MULTILINE,
 )
 _DIFF_LINE = re.compile(
