@@ -140,3 +140,10 @@ def test_a_copy_is_not_mistaken_for_an_original_with_a_new_operator_and_label(
     )
     versions = [HEADER + text for text in (base, copied, base.replace("Elu", "Abs"))]
     assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_label_added_by_both_sides_stays_if_a_copy_follows(*, binary: bool) -> None:
+    labelled = ELU.replace("  a =", "  [n] a =")
+    copied = labelled.replace("  y =", "  b = Neg (a)\n  y =").replace("0.5> (a)", "0.5> (b)")
+    check_merge(ELU, labelled, copied, copied, binary=binary)

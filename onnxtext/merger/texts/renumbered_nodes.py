@@ -61,7 +61,7 @@ def pair_renumbered(
     """Find better matches of nodes, in regions where names may denote other values.
 
     The nodes of a region are aligned in several ways. An alignment replaces the given matches if it
-    explains the region with fewer edits, or with equally many and more equal labels. `partners` has
+    explains the region with fewer edits, or with equally many and fewer lost labels. `partners` has
     the index in the base, or -1, for each node of the side.
 
     Returns:
@@ -178,7 +178,7 @@ class _Names:
         self._read = set(chain.from_iterable(node.inputs for node in self._new.values()))
 
     def edits(self, pairs: Pairs) -> tuple[int, int]:
-        """Return (number of edited nodes, number of changed labels) if the nodes of `pairs` match.
+        """Return (number of edited nodes, number of lost labels) if the nodes of `pairs` match.
 
         Edited nodes are new, deleted or changed. A node with a new operator counts twice: as a
         deleted and as a new node. A node that still reads an old name is not edited if a new node
@@ -195,7 +195,7 @@ class _Names:
         edited, labels = 3 * any(self._is_unread(index, at) for index, at in pairs), 0
         for index, at in pairs:
             old, new = self._old[index], self._new[at]
-            labels += old.label != new.label
+            labels += old.label is not None and old.label != new.label
             same_inputs = all(
                 now == (renamed.get(name) if name in computed else name)
                 or (now == name and name in added)
