@@ -147,3 +147,13 @@ def test_a_label_added_by_both_sides_stays_if_a_copy_follows(*, binary: bool) ->
     labelled = ELU.replace("  a =", "  [n] a =")
     copied = labelled.replace("  y =", "  b = Neg (a)\n  y =").replace("0.5> (a)", "0.5> (b)")
     check_merge(ELU, labelled, copied, copied, binary=binary)
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_labelled_node_without_uses_is_found_after_a_new_node_takes_its_output(
+    *, binary: bool
+) -> None:
+    base = ELU.replace("  y =", "  [n] y =")
+    taken = base.replace("  [n] y =", "  [n] h =").replace("}\n", "  y = Relu (x)\n}\n")
+    edit = ("0.5", "0.25")
+    check_merge(base, base.replace(*edit), taken, taken.replace(*edit), binary=binary)

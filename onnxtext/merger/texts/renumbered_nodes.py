@@ -180,9 +180,9 @@ class _Names:
     def edits(self, pairs: Pairs) -> tuple[int, int]:
         """Return (number of edited nodes, number of lost labels) if the nodes of `pairs` match.
 
-        Edited nodes are new, deleted or changed. A node with a new operator counts twice: as a
-        deleted and as a new node. A node that still reads an old name is not edited if a new node
-        defines this name. Three edits are added if `_is_unread` holds for any pair.
+        Edited nodes are new, deleted or changed. A node with a new operator counts twice, and
+        three times if it also has new inputs. A node that still reads an old name is not edited if
+        a new node defines this name. Three edits are added if `_is_unread` holds for any pair.
         """
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:
@@ -202,7 +202,7 @@ class _Names:
                 for name, now in zip_longest(old.inputs, new.inputs)
             )
             if old.form[0] != new.form[0]:
-                edited += 2
+                edited += 2 + (not same_inputs)
             else:
                 edited += old.form != new.form or not same_inputs
         return edited + len(self._old) + len(self._new) - 2 * len(pairs), labels
