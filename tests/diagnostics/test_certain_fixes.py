@@ -344,6 +344,9 @@ SAFE = {
     "a type after =": (
         node("  u = Softmax <axis = int = 0> (t)"), "  u = Softmax <axis: int = 0> (t)",
     ),
+    "a number in a call": (
+        node("  u = Softmax <axis = int(0)> (t)"), "  u = Softmax <axis = 0> (t)",
+    ),
     "a type before a list": (
         node("  u = Conv <pads = ints[1, 1]> (t, x)"), "  u = Conv <pads: ints = [1, 1]> (t, x)",
     ),

@@ -16,6 +16,10 @@ UNSAFE = {
     "a mistyped comma": (
         node("  y = Add (a< b)"), (3, 13), "syntax-error", "  y = Add (a, b)",
     ),
+    "a decimal in a call": (
+        node("  y = Softmax <axis = int(1.5)> (x)"), (3, 23), "misplaced-type",
+        "  y = Softmax <axis = 1.5> (x)",
+    ),
     "a list after a type": (
         node("  y = Softmax <axis = int[1, 1]> (x)"), (3, 23), "misplaced-type",
         "  y = Softmax <axis: ints = [1, 1]> (x)",

@@ -16,6 +16,7 @@ from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.common_errors import COMMON_ERRORS, INCOMPLETE_STATEMENTS
 from onnxtext.syntax.heuristics.constructs import (
     attribute_list_errors,
+    attribute_value_errors,
     graph_errors,
     header_errors,
     list_errors,
@@ -112,7 +113,7 @@ _WIDER = (
     attribute_list_errors.node_among_attributes,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,
     attribute_list_errors.unclosed_attributes, other_languages.tensor_types,
-    python_syntax.called_elements,
+    attribute_value_errors.called_number, python_syntax.called_elements,
     python_syntax.called_values, token_errors.misspelled, list_errors.thousands_separators,
     list_errors.list_without_brackets, list_errors.early_end,
     graph_errors.wrong_brackets, graph_errors.wrong_bracket,

@@ -68,6 +68,18 @@ def types_without_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     yield Diagnosis(code, message, span, (edit,), title, safe=safe, min_tokens=2)
 
 
+def called_number(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `axis = int(0)`: the parser reads `int(` as the beginning of a graph."""
+    done, token = context.done, context.token
+    if token is None or done[-3:] != ["=", "int", "("] or context.ahead[:1] != [")"]:
+        return
+    if context.name(token) in {"INT", "FLOAT"}:
+        span = Span(done[-2].at, context.ahead[0].end)
+        message = "a number must not be in a call such as `int(…)`"
+        is_integer = context.name(token) == "INT"
+        yield rewritten("misplaced-type", message, span, str(token), safe=is_integer)
+
+
 def types_without_equals(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `pads = ints[1, 1]`, `pads = int[1, 1]` and `pads: ints [1, 1]`."""
     done, token = context.done, context.token

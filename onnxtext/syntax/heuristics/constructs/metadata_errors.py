@@ -10,7 +10,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, written_title
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, written_title
 from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end
 
 _NEXT_LINE = 20
@@ -20,7 +20,6 @@ _SECTION_COLON = re.compile(
     rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)(?:\s*(?P<brace>\{{)|(?<=:)[ \t\r]*(?:#[^\n]*)?$)",
     re.MULTILINE,
 )
-_BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 """Matches the key of a metadata entry: a string or a whole word."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
@@ -39,23 +38,6 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"a section must begin with `{word} {{`"
     edits = (Edit(span, word if match["brace"] else f"{word} {{"),)
     yield Diagnosis("syntax-error", message, span, edits, f"write `{word} {{`", min_tokens=2)
-
-
-def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose the heads `value x: {` and `value x:` of metadata blocks."""
-    token, done = context.token, context.done
-    if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
-        return
-    last = done[-1]
-    line = line_start(context.text, done[0].at)
-    head = _BLOCK_COLON.match(context.text, line, line_end(context.text, line))
-    if head is not None and head.end() <= context.at:
-        message = f"a metadata block must begin with `{head[1].strip()} {{`"
-        edits, span = (Edit(Span(head.end(1), head.end()), " {"),), Span(done[0].at, head.end(1))
-        yield Diagnosis("syntax-error", message, span, edits, "write `{`", min_tokens=2)
-    if token == "{" and last == ":":
-        message, title = "unexpected `:` before `{`", "remove `:`"
-        yield removed("syntax-error", message, last.span, title, safe=True, min_tokens=2)
 
 
 def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
