@@ -224,9 +224,7 @@ class ErrorContext:
             return True
         if opener is None and self.done:
             opener = self.opened.start if self.opened is not None else self.at
-        if last not in _BLOCKS or opener is None:
-            return last in _BLOCKS
-        return begins_line(self.text, opener)
+        return last in _BLOCKS and (opener is None or begins_line(self.text, opener))
 
     @property
     def rules(self) -> frozenset[str]:
@@ -237,10 +235,8 @@ class ErrorContext:
     def ahead(self) -> list[Token]:
         """The tokens after the unexpected token on the same line, at most 30."""
         result: list[Token] = []
-        if self.token is None:
-            return result
-        offset = self.at + len(self.token)
-        while len(result) < 30:
+        offset = self.at + len(self.token or "")
+        while self.token is not None and len(result) < 30:
             token = self.lexer.token(self.text, offset)
             if token is None or token.at > self.line_end:
                 break
