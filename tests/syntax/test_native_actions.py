@@ -6,13 +6,22 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
 from onnxtext.ast.records import Decorator, Field
+from onnxtext.ast.types import TensorType
 from onnxtext.select_core import core
-from onnxtext.syntax.actions import attribute_values, records_and_decorators, resources, strings
+from onnxtext.syntax.actions import (
+    attribute_values,
+    records_and_decorators,
+    resources,
+    strings,
+    types,
+)
 from onnxtext.syntax.actions.semantic_error import SemanticError
+from onnxtext.syntax.actions.types import OpaqueName
 from onnxtext.syntax.grammar.lexer import Token
 from tests.seeds import draws, seeded
 
@@ -81,6 +90,23 @@ def test_decorators_give_the_same_value() -> None:
     assert fields == [records_and_decorators.positional_field(b"a"), Field("k", b"v")]
     assert actions.decorator("@doc(", fields) == records_and_decorators.decorator("@doc(", fields)
     assert actions.decorator("@doc(", fields) == Decorator("doc", tuple(fields))
+
+
+def test_containers_with_wrong_arguments_give_the_same_error() -> None:
+    """Equal arguments in a text are the same object."""
+    from onnxtext._core.syntax import actions
+
+    element, key = TensorType("float", (1,)), TensorType("int64")
+    lists: list[list[Any]] = [
+        [element], [key, element], [element, element], [element, key, element], [key] * 3,
+        [element, OpaqueName(["a", "b"]), element], [OpaqueName(["a"])],
+    ]  # fmt: skip
+    for name in ("seq", "optional", "map", "sparse_tensor", "opaque"):
+        for arguments in lists:
+            token = Token(name, 7)
+            native = result(partial(actions.container_type, arguments=arguments), token)
+            python = partial(types.container_type, arguments=arguments)
+            assert native == result(python, token), (name, arguments)
 
 
 def test_bytes_are_rejected() -> None:

@@ -79,12 +79,11 @@ def container_type(name, list arguments):
         if len(arguments) == 2:
             if name == "map" and shape == () and not decorators:
                 return build(MAP, (element, last, ()))
-        elif first is not last:
-            pass
-        elif name == "seq" or name == "optional":
-            return build(SEQUENCE if name == "seq" else OPTIONAL, (last, ()))
-        elif name == "sparse_tensor":
-            return build(SPARSE_TYPE, (element, shape, decorators))
+        elif len(arguments) == 1:  # equal arguments are the same object: their texts are cached
+            if name == "seq" or name == "optional":
+                return build(SEQUENCE if name == "seq" else OPTIONAL, (last, ()))
+            if name == "sparse_tensor":
+                return build(SPARSE_TYPE, (element, shape, decorators))
     return python_container_type(name, arguments)
 
 
