@@ -197,6 +197,21 @@ def test_a_wrong_declaration_is_one_finding(node: str, parts: dict[str, str], co
     assert [item.code for item in onnxtext.check(text(node, **parts))] == [code]  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "types",
+    [
+        ("undefined", "undefined"),
+        ("seq(undefined[2])", "seq(undefined[ 2])"),
+        ("map(double, float)", "map(double,float)"),
+    ],
+)
+def test_equal_types_are_one_finding(types: tuple[str, str]) -> None:
+    """Whether equal types are the same object depends on their spelling and on the core."""
+    inputs = ", ".join(f"{type} x{index}" for index, type in enumerate(types))
+    source = f'<ir_version: 10, opset_import: ["": 20]>\ng ({inputs}) => () {{}}'
+    assert len(onnxtext.check(source)) == 1
+
+
 def test_a_contradiction_is_explained_with_two_places() -> None:
     model = text(
         "y = MatMul (x, W)",

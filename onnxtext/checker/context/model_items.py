@@ -32,18 +32,21 @@ class TypeUse(NamedTuple):
 
 @cache_in_memo
 def type_uses(subject: CheckedModel) -> list[TypeUse]:
-    """Return a `TypeUse` for each type object in declarations and attributes.
+    """Return a `TypeUse` for each different type in declarations and attributes.
 
-    The result is in the order of first uses. Equal types that are different objects have separate
-    entries.
+    The result is in the order of first uses.
     """
-    uses: dict[int, TypeUse] = {}
+    uses: dict[ast.Type, TypeUse] = {}
+    known: dict[int, TypeUse] = {}  # by the object: values often share one, and hashes are slow
     full: set[int] = set()  # types with `MAX_PLACES` places
 
     def add(type: ast.Type, name: str, item: object, part: tuple[str | int, ...]) -> None:
-        use = uses.setdefault(id(type), TypeUse(type, name, []))
-        use.places.append(Place(item, part))
-        if len(use.places) == MAX_PLACES:
+        use = known.get(id(type))
+        if use is None:
+            use = known[id(type)] = uses.setdefault(type, TypeUse(type, name, []))
+        if len(use.places) < MAX_PLACES:
+            use.places.append(Place(item, part))
+        else:
             full.add(id(type))
 
     for scope in subject.scopes:

@@ -60,16 +60,16 @@ def has_record(value: ValueInfo) -> bool:
 
 def _of_values(subject: CheckedModel) -> Iterator[_Candidate]:
     lift = subject.resolved.type_record
-    changed = {id(use.type) for use in type_uses(subject) if _is_changed(use.type)}
+    has_changed = any(_is_changed(use.type) for use in type_uses(subject))
     for scope in subject.scopes:
         for kind in (scope.inputs, scope.outputs, scope.infos):
             required = scope.kind == "main" and kind is not scope.infos
             for value in kind:
-                if id(value.type) in changed or (value.decorators and has_record(value)):
+                if (has_changed or value.decorators) and has_record(value):
                     yield lift(value), Place(value, ("type",)), value.name, required
-        for node in scope.nodes if changed else ():
+        for node in scope.nodes if has_changed else ():
             for index, type in enumerate(node.output_types):
-                if id(type) in changed:
+                if type is not None and _is_changed(type):
                     name, place = node.outputs[index], Place(node, ("output_types", index))
                     yield lift(ValueInfo(name, type)), place, name, False
 
