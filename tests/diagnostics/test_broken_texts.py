@@ -362,3 +362,22 @@ def test_a_brace_in_place_of_a_parenthesis_hides_no_later_error() -> None:
     text = f"{H}g {{float[4] x) => (float[4] y) {{\n  y = If ((x) <\n    a = 1\n  >\n}}\n"
     found = [error.position for error in syntax_errors(text)]
     assert found == [(2, 3), (3, 11)]
+
+
+def test_a_comma_and_a_blank_are_no_repeated_row() -> None:
+    (error,) = syntax_errors(f"{H}g (float[3, , 4] x) => (y) {{\n  y = Relu (x)\n}}\n")
+    assert error.fix is not None
+    assert error.fix.title == "remove `,`"
+
+
+def test_the_first_line_of_a_graph_is_missing_above_nodes_of_one_level() -> None:
+    nodes = "      a = Abs (x)\n      b = Abs (x)\n    },\n"
+    (error,) = syntax_errors(node(f"  y = Scan (x) <\n    k = 1,\n{nodes}  >"))
+    assert error.message.startswith("the first line of this graph is missing")
+    assert error.position == (5, 7)
+
+
+def test_a_graph_with_nodes_is_not_cut_off_at_its_brace() -> None:
+    text = f"{H}g () => () {{y = Loop (n)\n    <body = b (z) => (c) {{\n      c = Abs (z)\n}}"
+    (error,) = syntax_errors(text)
+    assert error.position == (5, 2)

@@ -217,7 +217,7 @@ class ErrorContext:
         level = indentation(self.text, self.at) - outer
         if last in OPENING:
             closes = level >= 0 and self.token == CLOSER[last]
-            return closes or (not outer if last == "{" else level > 0 and last != "[")
+            return closes or (last == "{" and not outer) or (level > 0 and last != "[")
         if last == ",":  # ends an item of a list with one item per line
             return opener is None and (self.done[-1:] != [","] or "node" not in self.rules)
         if not self.done and not ITEMS.isdisjoint(self.rules):

@@ -125,7 +125,7 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
         code = _STRING_OR_COMMENT.sub("", source.text)
         edits = edits if code.count("{") > code.count("}") else ()
     if edits:
-        help = _edit_title(edits)
+        help = _edit_title(source.text, edits)
         fix = Fix(help, tuple([_tidy(source, edit) for edit in edits]), "unsafe")
     return Diagnostic(
         error.code,
@@ -138,14 +138,14 @@ def semantic_error_report(source: Source, error: SemanticError) -> Diagnostic:
     )
 
 
-def _edit_title(edits: tuple[Edit, ...]) -> str:
+def _edit_title(text: str, edits: tuple[Edit, ...]) -> str:
     """Return the title of a fix that changes commas or adds `}`."""
     if len({edit.text for edit in edits}) > 1:
         return "correct the commas"
     first = edits[0]
     verb = "remove" if not first.text else "write" if first.span.start < first.span.end else "add"
     mark = first.text.strip() or ","
-    if not first.text and first.span.end - first.span.start > 1:
+    if not first.text and "]" in text[slice(*first.span)]:
         return "remove the repeated row"
     return f"{verb} `{mark}`" if len(edits) == 1 else f"{verb} {len(edits):,} commas"
 

@@ -150,10 +150,13 @@ def unfinished_head(context: ErrorContext) -> Iterator[Diagnosis]:
     if listed or not context.region.start <= start <= context.at:
         return
     end = context.until(start).previous_end
-    last = context.lexer.tokens(text, line_start(text, end), end)[-1:]
-    deeper = indentation(text, start) > indentation(text, end) or not (attribute or node)
-    if not last or not deeper or (node and last[0] in {*")<>{}"}):
+    above = context.lexer.tokens(text, line_start(text, end), end)
+    last = above[-1:]
+    deeper = indentation(text, start) > indentation(text, end)
+    if not last or not (deeper or not (attribute or node)) or (node and last[0] in {*")<>{}"}):
         return
+    if last == [")"] and not deeper and NODE.match(text, above[0].at):
+        return  # both lines are nodes: the first line is missing above them
     marks: tuple[str, ...] = _HEAD_ENDS
     words = "the rest of `NAME (…) => (…) {`"
     if node:
