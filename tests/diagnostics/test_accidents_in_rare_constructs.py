@@ -316,6 +316,23 @@ def test_the_fix_of_the_only_error_restores_the_text(
     assert error.fix.apply(broken) == text
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "s[econd].branches[1].z", "second].branches[1].z", "[second].branches1].z",
+        "[second].branches[1.z", "[second].branch es[1].z", "[sec ond].branches[1].z",
+        "[second]..branches[1].z", "[second].branches1[].z", "[second]branches[1].z",
+    ],
+)  # fmt: skip
+def test_brackets_blanks_and_points_of_a_path(wrong: str) -> None:
+    broken = LABELED.replace("[second].branches[1].z", wrong)
+    (error,) = syntax_errors(broken)
+    assert error.position is not None
+    assert error.position.line == 6
+    assert error.fix is not None
+    assert error.fix.apply(broken) == LABELED
+
+
 def test_a_path_without_its_first_step_is_not_quoted() -> None:
     (error,) = syntax_errors(LABELED.replace("node [second]", "node "))
     assert error.position == (6, 8)

@@ -30,11 +30,17 @@ FIXED = {
     "a quoted label without brackets": (
         section(NODE.replace("[n]", '"n"') + VALUE), (7, 8), "metadata-dangling", "  node [n] {",
     ),
+    "a colon after the name of a block": (
+        section(NODE + VALUE.replace("x", "x:")), (10, 10), "syntax-error", "  value x {",
+    ),
     "a colon after a section": (
         section(NODE).replace("metadata", "metadata:"), (6, 1), "syntax-error", "metadata {",
     ),
     "a section like a key of JSON": (
         section(NODE).replace("metadata", '"metadata":'), (6, 1), "syntax-error", "metadata {",
+    ),
+    "the name of a block in brackets": (
+        section(NODE + VALUE.replace(" x ", "(x) ")), (10, 3), "wrong-mark", "  value x {",
     ),
     "a value without its first quote": (entry('v"'), (8, 8), "syntax-error", '    k: "v"'),
     "a value without quotes": (entry("v"), (8, 8), "syntax-error", '    k: "v"'),
@@ -111,8 +117,14 @@ def test_a_section_without_braces_is_one_error(kind: str) -> None:
     assert not syntax_errors(error.fix.apply(text))
 
 
-def test_a_colon_in_place_of_a_brace_is_named() -> None:
-    content = f'{H}{GRAPH}metadata:\n  value x:\n    k: "v"\n'
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (f'{H}{GRAPH}metadata:\n  value x:\n    k: "v"\n', "metadata {"),
+        (section(NODE + VALUE.replace(" {", ":")), "  value x {"),
+    ],
+)
+def test_a_colon_in_place_of_a_brace_is_named(content: str, line: str) -> None:
     first = syntax_errors(content)[0]
-    assert first.message.endswith("must begin with `metadata {`")
-    assert first.fix is None or "metadata {" in first.fix.apply(content).splitlines()
+    assert first.message.endswith(f"must begin with `{line.strip()}`")
+    assert first.fix is None or line in first.fix.apply(content).splitlines()

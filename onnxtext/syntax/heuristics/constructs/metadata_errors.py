@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import SECTIONS, Span, line_start
 from onnxtext.syntax.actions.metadata_section import BLOCKS
+from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, written_title
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten, written_title
 from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end
 
 _NEXT_LINE = 20
@@ -20,6 +21,8 @@ _SECTION_COLON = re.compile(
     rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)(?:\s*(?P<brace>\{{)|(?<=:)[ \t\r]*(?:#[^\n]*)?$)",
     re.MULTILINE,
 )
+_BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
+_CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
 """Matches the key of a metadata entry: a string or a whole word."""
 _ENTRY = re.compile(rf"[ \t]*{KEY}[ \t]*:[ \t]*(?P<value>[\w\[/.-][^\n#]*?)[ \t\r]*$", re.MULTILINE)
@@ -38,6 +41,59 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"a section must begin with `{word} {{`"
     edits = (Edit(span, word if match["brace"] else f"{word} {{"),)
     yield Diagnosis("syntax-error", message, span, edits, f"write `{word} {{`", min_tokens=2)
+
+
+def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose the heads `value x: {`, `value x:` and `value(x) {` of metadata blocks."""
+    token, done = context.token, context.done
+    if "metadata_item" not in context.rules or not done or done[0] not in BLOCKS:
+        return
+    last = done[-1]
+    line = line_start(context.text, done[0].at)
+    head = _BLOCK_COLON.match(context.text, line, line_end(context.text, line))
+    if head is not None and head.end() <= context.at:
+        message = f"a metadata block must begin with `{head[1].strip()} {{`"
+        edits, span = (Edit(Span(head.end(1), head.end()), " {"),), Span(done[0].at, head.end(1))
+        yield Diagnosis("syntax-error", message, span, edits, "write `{`", min_tokens=2)
+    if token == "{" and last == ":":
+        message, title = "unexpected `:` before `{`", "remove `:`"
+        yield removed("syntax-error", message, last.span, title, safe=True, min_tokens=2)
+    elif token == "(" and len(done) == 1:
+        match = _CALLED.match(context.text, last.end, context.line_limit)
+        if match is not None:
+            span, written = Span(last.at, match.end(1) + 1), f"{last} {match[1].strip()}"
+            message = "the name of a metadata block must not be in brackets"
+            yield rewritten("wrong-mark", message, span, written, safe=True, min_tokens=2)
+    yield from _path(context, done[0])
+
+
+_PATH = re.compile(r"[ \t]+(?P<path>[A-Za-z_\[][\w.\[\] \t]*?)[ \t]*(?=[:{])")
+_BETWEEN_STEPS = re.compile(r"\.|(?<=\])(?=\w)")
+_INDEXED = re.compile(r"(.*?\D)(\d+)")
+
+
+def _path(context: ErrorContext, kind: Token) -> Iterator[Diagnosis]:
+    """Diagnose a path with a wrong bracket, blank or `.`: `node y]`, `graph y.e l[0]`, `node y..z`.
+
+    The fix writes a wrong step as a label if this label occurs earlier in the text. Otherwise, a
+    number at the end of the step becomes an index in brackets.
+    """
+    match = _PATH.match(context.text, kind.end, context.line_end)
+    if match is None or match.end("path") < context.at:
+        return
+    steps = []
+    for step in filter(None, _BETWEEN_STEPS.split(match["path"])):
+        word = re.sub(r"\W", "", step)
+        if not word or (word != step and " " in step and word not in context.text[: kind.at]):
+            return
+        indexed = _INDEXED.fullmatch(word) if word != step else None
+        if f"[{word}]" in context.text[: kind.at] and word != step:
+            steps.append(f"[{word}]")
+        else:
+            steps.append(word if indexed is None else f"{indexed[1]}[{indexed[2]}]")
+    message, span = f"`{match['path']}` is not a path", Span(*match.span("path"))
+    if ".".join(steps) != match["path"]:
+        yield rewritten("syntax-error", message, span, ".".join(steps), min_tokens=2)
 
 
 def bare_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
