@@ -95,3 +95,14 @@ def test_findings_are_independent_of_line_ends(code: str) -> None:
     other = text.replace("\n", "\r\n")
     expected = described(onnxtext.check(text), text)
     assert described(onnxtext.check(other), other) == expected
+
+
+@pytest.mark.parametrize("comment", ["# one", "g () => () {} # one"])
+def test_a_carriage_return_in_a_comment_is_named(comment: str) -> None:
+    text = f"{HEADER}{comment}\rg () => () {{\r  y = Relu [x)\r"
+    with pytest.raises(onnxtext.OnnxTextError) as caught:
+        onnxtext.parse(text if "=" not in comment else f"{text}\n}}")
+    (found,) = caught.value.diagnostics
+    assert "carriage return" in found.message
+    assert found.span is not None
+    assert text[found.span.start - 1 :].startswith("e\rg")

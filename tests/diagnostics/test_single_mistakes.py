@@ -103,6 +103,12 @@ def test_doubtful_fixes_are_unsafe(mistake: str) -> None:
 
 
 WITHOUT_FIX = {
+    "a decorator after the last node": (
+        node('  y = Relu (x) @doc("a")'), (3, 16), "a decorator belongs before its node",
+    ),
+    "a decorator after a last node of several lines": (
+        node('  y = Relu (\n    x\n  ) @doc("a")'), (5, 5), "a decorator belongs before its node",
+    ),
     "a decorator of an output": (
         node('  v, @meta("k": "v") y = Split <num_outputs = 2> (x)'), (3, 6),
         "expected `=`, a name or `,`, found `@meta(`",

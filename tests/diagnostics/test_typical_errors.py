@@ -107,6 +107,10 @@ FIXED = {
         f"{H}{G}{END}{FUNCTION}my.F (a) => (b) {{\n  b = Abs (a)\n}}\n",
         (7, 1), "syntax-error", "F (a) => (b) {",
     ),
+    "a parameter with @": (
+        f"{H}{G}{END}{FUNCTION}F <@alpha> (a) => (b) {{\n  b = Elu <alpha = @alpha> (a)\n}}\n",
+        (7, 4), "wrong-mark", "F <alpha> (a) => (b) {",
+    ),
     "a type variable": (
         f"{H}{G}{END}{FUNCTION}F (T a) => (b) {{\n  b = Abs (a)\n}}\n",
         (7, 4), "unknown-type", "F (a) => (b) {",

@@ -38,7 +38,8 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
-    markdown_and_comments.emphasis, markdown_and_comments.slashes,
+    markdown_and_comments.carriage_return, markdown_and_comments.emphasis,
+    markdown_and_comments.slashes,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     misplaced_lines.line_moved_down,
     list_errors.empty_pair, unquoted_names.split_word,
@@ -72,6 +73,7 @@ COMMON_ERRORS = (
     data_errors.words_as_elements, data_errors.rows_in_brackets, value_errors.string_elements,
     value_errors.nodes_in_angle_brackets, value_errors.untyped_initializer,
     value_errors.bare_tensor_value, value_errors.foreign_numbers, value_errors.type_variable,
+    value_errors.parameter_with_at_sign,
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
     decorator_errors.text_after_decorator,
@@ -85,7 +87,8 @@ COMMON_ERRORS = (
     right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
     python_syntax.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
-    misplaced_node_parts.line_in_brackets, misplaced_node_parts.subscript,
+    misplaced_node_parts.line_in_brackets,
+    misplaced_node_parts.trailing_decorator, misplaced_node_parts.subscript,
     operator_errors.made_by_helper, operator_errors.operator_separators,
     python_syntax.expressions, attribute_list_errors.unopened_attributes,
     operator_errors.missing_inputs, operator_errors.after_node,

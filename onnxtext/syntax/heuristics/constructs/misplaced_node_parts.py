@@ -26,6 +26,17 @@ def line_in_brackets(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("wrong-mark", message, first.span, edits, "remove the brackets")
 
 
+def trailing_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a decorator after the last node: `y = Relu (x) @doc("a")`, then `}`."""
+    done = context.done
+    if context.token != "}" or not done or context.name(done[0]) != "DECORATOR":
+        return
+    if done[-1] == ")" and "node" in context.rules and not begins_line(context.text, done[0].at):
+        span = Span(done[0].at, done[-1].end)
+        message = "a decorator belongs before its node"
+        yield advice("syntax-error", message, span, "move it before the node", Edit(span, ""))
+
+
 def subscript(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a value with a subscript: `y = x[0]` and `Relu (x[0])`."""
     token, done = context.token, context.done

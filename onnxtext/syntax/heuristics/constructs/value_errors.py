@@ -245,3 +245,14 @@ def type_variable(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(Span(done[0].at, context.at), ""),)
         message = f"`{done[0]}` is not a type: functions have no type variables"
         yield Diagnosis("unknown-type", message, done[0].span, edits, f"remove `{done[0]}`")
+
+
+def parameter_with_at_sign(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a parameter of a function written like a reference: `F <@alpha>`."""
+    if "parameter" in context.rules and context.text.startswith("@", context.at):
+        name = context.lexer.token(context.text, context.at + 1)
+        if name is not None and name.at == context.at + 1 and context.name(name) in NAMES:
+            span = Span(context.at, name.end)
+            message = "write a parameter of a function without `@`; only references have `@`"
+            edits = (Edit(Span(context.at, name.at), ""),)
+            yield Diagnosis("wrong-mark", message, span, edits, "remove `@`", safe=True)

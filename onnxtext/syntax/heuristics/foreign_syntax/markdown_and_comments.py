@@ -21,6 +21,7 @@ from onnxtext.syntax.heuristics.error_context import (
 _EMPHASIS = re.compile(
     r"[ \t]*(?P<mark>\*\*|__|```|`)[ \t]*(?P<line>[^\s*`][^*`\n]*[^\s*`])[ \t]*(?P=mark)[ \t\r]*$"
 )
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _IN_BACKTICKS = re.compile(r"`([^`\"\\\n]+)`")
 _TRAILING = re.compile(
     r"(?:(?:--+|;+|%+|!+)[ \t]*(?![\d.]+[ \t\r]*(?:[-+*/%]|$))"
@@ -60,6 +61,16 @@ def backticks(context: ErrorContext) -> Iterator[Diagnosis]:
     if not match[1].lstrip("+-").replace(".", "").isdigit():  # a number may need no quotes
         message, written = "a string must be in double quotes", f'"{match[1]}"'
         yield rewritten("single-quotes", message, span, written, min_tokens=2)
+
+
+def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a carriage return in a comment: it ends lines only in old editors."""
+    comment = context.text.find("#", context.previous_end, context.at)
+    found = _LONE_RETURN.search(context.text, comment, context.at) if comment >= 0 else None
+    if found is not None:
+        message = "a carriage return without a line feed does not end the comment"
+        help = "end all lines with line feeds"
+        yield Diagnosis("syntax-error", message, Span(*found.span()), help=help)
 
 
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
