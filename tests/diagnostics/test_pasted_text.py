@@ -49,6 +49,10 @@ PASTED: dict[str, tuple[Callable[[str], str], str]] = {
         lambda text: f"```\n{text}```\n\nI fixed the **shape** of `W`.\n",
         "unexpected Markdown fence",
     ),
+    "prose after a line of dashes": (
+        lambda text: f"```\n{text}```\n\n---\n\nI fixed the **shape** of `W`.\n",
+        "unexpected Markdown fence",
+    ),
     "escapes of HTML": (html.escape, "`&lt;` is an HTML escape"),
     "numbers of HTML": (
         lambda text: text.replace("<", "&#60;").replace(">", "&#x3E;"),

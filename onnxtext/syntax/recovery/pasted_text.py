@@ -209,7 +209,7 @@ def _outside_strings(text: str, pattern: re.Pattern[str]) -> Iterator[re.Match[s
 def _prose(source: Source, error_offsets: list[int]) -> Diagnostic | None:
     """Recognize prose around models in Markdown fences."""
     text = source.text
-    fences = list(_outside_strings(text, FENCE))
+    fences = [found for found in _outside_strings(text, FENCE) if found[0].lstrip()[0] != "-"]
     if not fences or len(fences) % 2 or error_offsets[0] >= fences[0].end():
         return None
     ends = [0, *(fence.end() for fence in fences)]
