@@ -170,7 +170,8 @@ MENDED = {
         value("float[2, 2] w = [\n    [1, 2],\n    [3, 4],\n  ]"),
     ),
     "types of inputs": (
-        node("  y = Add (float[4] a, float[4] b)"), (3, 12), "an input of a node has no type",
+        node("  y = Add (float[4] a, float[4] b)"), (3, 12),
+        "the inputs of a node are written without types",
         node("  y = Add (a, b)"),
     ),
     "a third quote before an empty string": (
@@ -252,7 +253,7 @@ UNMENDED = {
     ),
     "blocks after a node": (
         node("  y = If (x) {\n    y = Abs (x)\n  } else {\n    y = Abs (a)\n  }"), (3, 7),
-        "a node cannot have a block after it, as here after `If`",
+        "a block cannot follow `If (…)`",
     ),
     "an overload without inputs": (
         node("  y = Op:v <\n    a = 1,\n  >"), (3, 7), "the inputs of this operator are missing",

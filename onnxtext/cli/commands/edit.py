@@ -75,10 +75,10 @@ class _EditGroup(SuggestingGroup):
 def command(context: click.Context, file: str) -> None:
     """Edit a model in place with one command.
 
-    FILE is a text (.onnxtxt, .onnxtext) or a binary model; - filters standard input to standard
-    output. In a text, comments and the layout of unchanged parts are kept. The file is replaced
-    atomically. Refer to a value by its name, and to a node by its label or one of its outputs.
-    `onnxtext edit rename --help` shows the options of one command.
+    FILE is a text (.onnxtxt, .onnxtext) or a binary model; with -, the command reads standard
+    input and writes to standard output. In a text, comments and the layout of unchanged parts are
+    kept. The file is replaced atomically. Refer to a value by its name, and to a node by its label
+    or one of its outputs. `onnxtext edit rename --help` shows the options of one command.
     """
     context.obj = file
 

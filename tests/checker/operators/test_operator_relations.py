@@ -343,9 +343,9 @@ WARNED: dict[Case, str] = {
     ("s = Constant <value_ints = [-1, 4]> ()\ny = CenterCropPad (x, s)", "float[4, 4] x", 18):
         "a size is -1",
     ("d = Constant <value_ints = [1, 0]> ()\ny = Div (x, d)", "int64[N, 2] x", 13):
-        "an element of `d` is 0, by which integers cannot be divided",
+        "an element of `d` is 0, but integers cannot be divided by 0",
     ("d = Constant <value_int = 0> ()\ny = Mod (x, d)", "int64[2] x", 13):
-        "an element of `d` is 0, by which integers cannot be divided",
+        "an element of `d` is 0, but integers cannot be divided by 0",
     ("r = Constant <value_float = 1.0> ()\ny = Dropout (x, r)", "float[2] x", 13):
         "`r` is 1, but it must be at least 0 and below 1",
     (f"{SCALES}\ny = Resize <{CROP}> (x, r, s)", "float[1, 1, 2, 2] x, float r", 13):

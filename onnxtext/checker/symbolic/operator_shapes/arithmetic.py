@@ -54,14 +54,14 @@ def _divide(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> S
 
 
 def require_divisor(call: OperatorCall) -> None:
-    """Require the known elements of an integer divisor not to be 0; onnxruntime rejects them."""
+    """Warn if a known element of an integer divisor is 0, which onnxruntime rejects."""
     divisor = call.value(1)
     if divisor is not None and not divisor.real and 0 in divisor.items:
-        call.reject("an element of {1} is 0, by which integers cannot be divided", specified=False)
+        call.reject("an element of {1} is 0, but integers cannot be divided by 0", specified=False)
 
 
 def require_ratio(call: OperatorCall) -> None:
-    """Require the ratio of `Dropout`, if it is a whole number, to be 0; onnxruntime rejects it."""
+    """Warn if the ratio of `Dropout` is a whole number other than 0, which onnxruntime rejects."""
     ratio = call.scalar(1)
     if isinstance(ratio, int) and ratio != 0:
         call.reject(f"{{1}} is {ratio}, but it must be at least 0 and below 1", specified=False)

@@ -270,7 +270,7 @@ def _typed_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
     ]
     if pairs and context.token in {pairs[0][0], pairs[0][1]}:
         edits = tuple([Edit(Span(type.at, name.at), "") for type, name in pairs])
-        message, title = "an input of a node has no type", "remove the types"
+        message, title = "the inputs of a node are written without types", "remove the types"
         yield Diagnosis("misplaced-type", message, pairs[0][0].span, edits, title)
 
 

@@ -194,9 +194,10 @@ def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
     word = match[1]
     operator = _OPERATOR_FOR.get(word)
     message = f"`{word}` is not supported"
-    if word[0].isupper():
-        operator, message = word, f"a node cannot have a block after it, as here after `{word}`"
     help = f"use the operator `{operator}`, whose graph attributes hold the bodies"
+    if word[0].isupper():
+        operator, message = word, f"a block cannot follow `{word} (…)`"
+        help = "write the bodies as graph attributes"
     if operator is None:
         help = "remove this block"
     elif operator == "If":
