@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generate models of many equal constructs, and edits that add items, for `constructs`."""
+"""Generate models of many constructs of one kind, and edits that add items, for `constructs`."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _constants(size: int, count: int, *, empty_name: bool = False) -> ModelProto
 
 
 def _branch(name: str) -> GraphProto:
-    """Return a graph of one node, as in a branch."""
+    """Return a graph of one node, for an attribute."""
     node = helper.make_node("Relu", ["x"], [f"{name}_z"])
     output = helper.make_tensor_value_info(f"{name}_z", TensorProto.FLOAT, ["N"])
     return helper.make_graph([node], name, [], [output])
@@ -119,7 +119,7 @@ def _branches(count: int) -> ModelProto:
 
 
 def _odd_types(count: int) -> ModelProto:
-    """Return a model whose values are sequences, maps and optionals of different sizes."""
+    """Return a model with types of sequences, maps and optionals, all of different sizes."""
     infos = []
     for i in range(count):
         tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, ["N", i])
@@ -210,7 +210,7 @@ CONSTRUCTS: dict[str, Callable[[int], ModelProto]] = {
     ),
     "lists of three graphs in attributes": _graph_lists,
 }
-"""The models by the names of their constructs; the number of constructs is the argument."""
+"""Maps the name of each construct to a function that returns a model of a number of them."""
 
 
 def _unknown(message: Any) -> None:

@@ -40,8 +40,8 @@ def seeded() -> random.Random:
 def draws(number: int) -> int:
     """Return the number of cases to draw: `number`, fewer in the default run, more in a long one.
 
-    The factor is that of the examples of hypothesis (`tests/conftest.py`): 40 instead of 100 in
-    the default run, `ONNXTEXT_EXAMPLES` in a long one.
+    `number` is for 100 examples of hypothesis. The default run has 40, a long one
+    `ONNXTEXT_EXAMPLES` (`tests/conftest.py`).
     """
     assert settings.default is not None
     return max(1, number * settings.default.max_examples // 100)

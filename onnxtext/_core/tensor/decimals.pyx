@@ -198,9 +198,10 @@ cdef inline uint64_t scaled64(int power, uint64_t value) noexcept:
 
 
 cdef double scaled_decimal(uint64_t mantissa, int scale) noexcept:
-    """Return the float64 nearest to `mantissa * 10**scale`; -1 if the product has too few bits.
+    """Return the float64 nearest to `mantissa * 10**scale`.
 
-    `mantissa` is not 0, and `scale` is from -292 to 288.
+    `mantissa` is not 0, and `scale` is from -292 to 288. Return -1 if 64 bits of the product do not
+    decide how to round it.
     """
     cdef int exponent = 1 + (scale * 1741647 >> 19)
     cdef uint64_t product, rest

@@ -264,7 +264,9 @@ def _sort(source: Source, subject: CheckedModel, repair: Repair) -> PlannedRepai
 
 
 def _node_spans(source: Source, subject: CheckedModel, nodes: list[Node]) -> list[Span]:
-    """Return the spans of nodes; also remember those of nodes in them, to parse these only once.
+    """Return the spans of nodes.
+
+    Also store the spans of the nodes nested in them: to sort these, nothing is parsed again.
 
     Raises:
         ValueError: no node begins at the offset of one of the nodes.

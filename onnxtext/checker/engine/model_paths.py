@@ -26,9 +26,9 @@ _PARTS: dict[type[object], tuple[tuple[str, str], ...]] = {
         ("inputs", "input"), ("outputs", "output"), ("values", "value_info"), ("nodes", "node"),
     ),
 }  # fmt: skip
-"""For each class of statements, the attributes that hold further statements, and their fields.
+"""Maps each class of statements to the statements in it: (attribute of the tree, protobuf field).
 
-`""` stands for `value_info` or `initializer`.
+The field `""` stands for `value_info` or `initializer`, which depends on the value.
 """
 
 

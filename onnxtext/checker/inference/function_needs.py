@@ -173,7 +173,7 @@ class FunctionNeeds:
 
 
 def _propagate(known: dict[Parameter, T], users: Mapping[Parameter, list[Parameter]]) -> None:
-    """Give each parameter's fact to its `users` without a fact, and so on to their users."""
+    """Copy each fact to the `users` of its parameter that have none, then to their users."""
     waiting = deque(known)
     while waiting:
         inner = waiting.popleft()

@@ -132,7 +132,7 @@ def facts_by_name(names: list[str], facts: tuple[F | None, ...]) -> dict[str, F]
 
 
 def add_kind(graph: Graph, node: Node, given: Types, constants: Mapping[str, Tensor]) -> None:
-    """Add a node to a graph, whose other nodes share no value with it.
+    """Add a node to a graph. It must not share a value with the other nodes of the graph.
 
     `given` are the types of the node's inputs; None for omitted inputs. The inputs in `constants`
     become outputs of further nodes, of the operator `Constant`; others become inputs of the graph.

@@ -38,7 +38,7 @@ class CallLimits:
         self.nodes: list[Node] = []
 
     def enter(self, node: Node, function: Scope) -> bool:
-        """Begin to visit the function that a node calls, if no limit is exceeded; `leave` ends it.
+        """Begin a visit of the function that a node calls; `leave` ends the visit.
 
         Return False if calls are nested too deeply, or if too many nodes have been visited.
         """
@@ -54,7 +54,7 @@ class CallLimits:
 
 
 def call_places(calls: Iterable[Node]) -> list[Place]:
-    """Return the last places of a finding in a function: the calls that lead to it."""
+    """Return the places of the calls that lead to a finding in a function, for its last labels."""
     return [Place(node, ("op_type",), "in this call") for node in calls]
 
 

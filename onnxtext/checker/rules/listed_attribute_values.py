@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule that compares attributes with the values that an operator lists."""
+"""Rules for attributes with listed values, and for the equation of `Einsum`."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _listed_values(signature: Signature) -> dict[str, _Listed]:
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
-    """Find attribute values that operators do not list, and attributes that have no effect."""
+    """Find unlisted values, invalid equations of `Einsum`, and attributes that have no effect."""
     resolved = resolve_targets(subject)
     listed: dict[int, dict[str, _Listed]] = {}
     for scope in subject.scopes:

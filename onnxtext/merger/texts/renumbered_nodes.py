@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match the nodes of a side that has given names of old values to other values.
+"""Match the nodes of a side in which names of the base denote other values.
 
 For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. Or an exporter numbers
 values in order: after a node is inserted, most names denote other values. Names then pair the wrong
@@ -131,8 +131,8 @@ def _unchanged_runs(
 def _is_plain(base: Sequence[Any], side: Sequence[Any], region: _Region, rules: NodeRules) -> bool:
     """Whether a side only added nodes, renamed values, and changed attributes in a region.
 
-    Return False if a new node has the old name of a renamed value. If True, no other matches
-    explain the region with fewer edits.
+    Return False if a node of the side computes the old name of a renamed value. If the result is
+    True, no other matches explain the region with fewer edits.
     """
     renamed: dict[Hashable, Hashable] = {}
     for index, at in region.pairs:

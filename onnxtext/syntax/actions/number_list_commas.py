@@ -58,7 +58,7 @@ def comma_edits(text: str, parse: Callable[[str], object]) -> list[Edit]:
 def _candidates(text: str) -> Iterator[list[Edit]]:
     """Yield alternative edits of a list: for `0. 1`, first `0., 1` and then `0, 1`.
 
-    Of two equal rows without a comma between them, the second is removed.
+    The last alternative removes the second of two equal rows without a comma between them.
     """
     try:
         edits = changed_commas(text)

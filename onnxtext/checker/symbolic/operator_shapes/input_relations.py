@@ -385,7 +385,7 @@ def require_relations(name: str, call: OperatorCall) -> None:
             require_one(call, index, specified=False)
     for index in _ONE_ELEMENT.get(name, ()):
         if has_several(call.shape(index)):
-            # onnxruntime rejects several padding values, the specification does not.
+            # Only onnxruntime rejects several padding values; the specification allows them.
             call.reject(f"{{{index}}} must have one element", specified=name != "Pad")
     check = _CHECKS.get(name)
     if check is not None:

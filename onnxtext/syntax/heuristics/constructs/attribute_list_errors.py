@@ -129,8 +129,9 @@ _HEAD_ENDS = (
     " () => () {", "() => () {", "=> () {", "() {", ") => () {", ") {", "0] x) => () {", "0] x) {",
     "] x) => () {", "] x) {", "x) => () {", "x) {",
 )  # fmt: skip
-"""What may be missing of the first line of a graph."""
+"""Ends that the first line of a graph may lack."""
 _NODE_ENDS = (") <", "x) <", "() <", "A () <", "= A () <", "] x = A () <", "x = A () <")
+"""Ends that the first line of a node with attributes may lack."""
 
 
 _ATTRIBUTE = re.compile(r"\w+(?:[ \t]*:[ \t]*\w+)?[ \t]*=")
@@ -140,8 +141,8 @@ _INITIALIZER = re.compile(r"\w+(?:\[[^\]\n]*\])?[ \t]+[\w\".:/]+[ \t]*=")
 def unfinished_head(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a first line that is cut off: `g (float[N] x) => (`, then `y = Relu (x)`.
 
-    It is the first line of a graph before its nodes or initializers, or of a node before its
-    attributes.
+    The line begins a graph, and nodes or initializers follow, or it begins a node, and attributes
+    follow.
     """
     text, start, rules = context.text, context.line_start, context.rules
     start += indentation(text, line_end(text, start))

@@ -216,7 +216,7 @@ def extra_brace(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _indented_brace(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose an extra `}`: at the end of a node, on an indented line, or before one."""
+    """Diagnose an extra `}`: after a node, on an indented line, or before an indented line."""
     text, first = context.text, context.first
     if first is None or first == "<" or "function" not in context.rules:
         return

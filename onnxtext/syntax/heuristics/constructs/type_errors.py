@@ -23,7 +23,7 @@ _SIZES_IN_BRACES = re.compile(r"\{(\s*\d+(?:\s*,\s*\d+)*)(?:\s*,)?\s*\}")
 
 
 def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose list types of other languages as attribute types: `a: list[int]`, `a: int[]`."""
+    """Diagnose wrong attribute types: `a: list[int]`, `a: int[]`, `a: float[2] = {1, 2}`."""
     colon = next((token for token in reversed(context.done[-6:]) if token == ":"), None)
     if colon is None or ("attribute" not in context.rules and "node" not in context.rules):
         return
