@@ -63,7 +63,7 @@ def _hidden(call: OperatorCall) -> Extent:
     hidden = call.attribute("hidden_size")
     if isinstance(hidden, int):
         if hidden < 1:
-            call.reject(f"`hidden_size` is {hidden}, but must be 1 or more")
+            call.reject(f"`hidden_size` is {hidden}, but it must be 1 or more")
         return hidden if hidden > 0 else None
     call.reject("`hidden_size` is missing; onnxruntime needs it", specified=False)
     for index in (5, 2):
