@@ -340,6 +340,11 @@ def test_a_node_of_protobuf_text_in_a_list_gives_one_error(text: str, line: int)
     assert error.message == "this is protobuf text, not a node"
 
 
+def test_the_help_about_the_type_of_a_tensor_begins_without_a_blank() -> None:
+    (error,) = syntax_errors(node("  y = Constant <value: float[2] = {1, 2}> ()"))
+    assert error.help == "write `= float[2]`"
+
+
 def test_a_doubled_brace_of_a_nested_graph_can_be_removed() -> None:
     inner = "a = If (c) <\n  t = g () => (x) {\n  }},\n  e = h () => (x) {\n  },\n>"
     text = node(f"y = Loop (x) <\nbody = b (c) => (a) {{\n{inner}\n}},\n>")

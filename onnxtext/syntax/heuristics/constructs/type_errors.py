@@ -30,7 +30,8 @@ def list_types(context: ErrorContext) -> Iterator[Diagnosis]:
     tensor = _TENSOR.match(context.text, colon.at)
     if tensor is not None and tensor[2] in ELEMENTS:
         span, message = Span(*tensor.span()), "the type of a tensor belongs after the `=`"
-        yield rewritten("misplaced-type", message, span, f" = {tensor[1]}")
+        edits = (Edit(span, f" = {tensor[1]}"),)
+        yield Diagnosis("misplaced-type", message, span, edits, f"write `= {tensor[1]}`")
     match = _LIST_TYPE.match(context.text, colon.end)
     if match is None or context.text[match.end() : context.at].strip():
         return
