@@ -144,7 +144,7 @@ class BlobReader:
     def _check_size(self, digest: str, size: int) -> None:
         """Reject a large blob that has more bytes than its tensors need, before it is read.
 
-        A sparse file needs hardly any space on the disk, but computing the digest of a huge one
+        A sparse file needs little space on the disk, but computing the digest of a huge one
         takes very long.
         """
         if size <= _ALWAYS_READ:

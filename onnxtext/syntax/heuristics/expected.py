@@ -77,7 +77,7 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
     if "BRACES" in left:
         left.discard("LBRACE")  # the description of `BRACES` includes it
     if len(left) + len(words) > 1:
-        left.discard("DECORATOR")  # a decorator is hardly ever missing
+        left.discard("DECORATOR")  # a decorator is rarely missing
     for name in sorted(left, key=lambda name: (name not in _PUNCTUATION, name)):
         word = f"`{_PUNCTUATION[name]}`" if name in _PUNCTUATION else _SINGLE.get(name, "")
         if word and word not in (other for _, other in words):

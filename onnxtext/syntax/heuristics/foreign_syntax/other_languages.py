@@ -320,7 +320,7 @@ def keyword_arguments(context: ErrorContext) -> Iterator[Diagnosis]:
     index = inputs_bracket(context)
     if context.token != "=" or index is None or context.done[-2] not in {"(", ","}:
         return
-    if context.done[-1][0] == '"':  # names of attributes hardly ever have quotes
+    if context.done[-1][0] == '"':  # names of attributes rarely have quotes
         message = "expected `,`, found `=`"
         yield rewritten("wrong-mark", message, context.token.span, ",", min_tokens=2)
     inside = bracketed(context, context.done[index])
