@@ -269,7 +269,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
             return tuple(declared_shapes), ()
         bound = bound_node(node, environment.parameters) if node.op_type == "Constant" else node
         if bound is not node:
-            return infer_node(bound, target, (), (), sizes)
+            shapes, contents = infer_node(bound, target, (), (), sizes)
+            return unify_shapes(node, declared_shapes, shapes, sizes), contents
         return operator_step(node, target, declared_shapes, inputs, values, sizes)
 
     def _call(

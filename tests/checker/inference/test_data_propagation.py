@@ -292,6 +292,34 @@ def test_a_call_decides_which_branch_of_a_function_runs(given: str) -> None:
     assert len(found) == ("5" in given), found
 
 
+@pytest.mark.parametrize(
+    ("constant", "found"),
+    [
+        ("s = c.Constant <value: tensor = @k> ()", []),
+        ("r, s = c.Constant <value: tensor = @k> ()", []),
+        ("float[3] s = c.Constant <value: tensor = @k> ()", ["Add"]),
+        ("float[3] s = Constant <value: tensor = @none> ()", ["Add"]),
+    ],
+)
+def test_unknown_constants_of_a_call_have_their_declared_shapes(
+    constant: str, found: list[str]
+) -> None:
+    source = text(
+        "y = f.f <k = float[3] {1, 2, 3}> (x)",
+        inputs="float[4] x",
+        opsets='21, "f": 1',
+        rest=f"""
+        <domain: "f", opset_import: [21, "c": 1]>
+        f <k, none> (x) => (y) {{
+          {constant}
+          y = Add (x, s)
+        }}
+        """,
+    )
+    mismatches = [item for item in onnxtext.check(source) if item.code == "shape-mismatch"]
+    assert [item.message.split("`")[1] for item in mismatches] == found
+
+
 def test_elements_of_a_body_are_not_those_of_a_scan_with_a_batch() -> None:
     """In version 8, each output of `Scan` has a batch dimension that its body does not have."""
     source = text(
