@@ -66,3 +66,9 @@ def test_each_of_several_unknown_attributes_needs_a_comment_of_its_line() -> Non
         first, second = lines
         nodes = f"y = Relu <\n  first = 1,{first}\n  second = 2,{second}\n> (x)"
         assert codes(text(nodes)) == ({"attribute-unknown"} if "" in lines else set())
+
+
+def test_a_comment_at_the_first_use_of_an_undefined_value_suffices() -> None:
+    ignored = " # onnxtext: ignore[value-undefined]"
+    assert not codes(text(f"y = Add (\n  nothing,{ignored}\n  nothing\n)"))
+    assert not codes(text(f"z = Neg (nothing){ignored}\ny = Add (z, nothing)"))

@@ -88,15 +88,19 @@ class Suppressions:
 
         The comment may apply to the line of the offset `start`, where the finding's first span
         begins, to the first line of the finding's statement, or to the last line of a node.
-        `places` finds the statement in the text. If a finding joins several parts of a statement,
-        such as attributes, there must be a comment for each part.
+        `places` finds the statement in the text. If a finding joins several attributes of a node,
+        there must be a comment for each attribute.
         """
         place = finding.places[0]
         statement = places.statement(place)
         end = start if statement is None else statement.end
         whole = self.suppresses(finding.code, (places.start(place), end))
-        parts = [part for part in finding.places[1:] if part.item is place.item and not part.label]
-        starts = [start, *[places.span(part).start for part in parts]]
+        others = [
+            other
+            for other in finding.places[1:]
+            if other.item is place.item and other.part[:1] == ("attributes",) and not other.label
+        ]
+        starts = [start, *[places.span(other).start for other in others]]
         suppressed = [self.suppresses(finding.code, (offset,)) for offset in starts]  # marks all
         return whole or all(suppressed)
 
