@@ -31,7 +31,7 @@ from onnxtext.checker.symbolic.operators import (
     CONSTANT_INPUTS,
     OPERATORS,
     READING_VALUES,
-    USING_ALL_VALUES,
+    SHAPES_ALONE,
 )
 from onnxtext.checker.symbolic.shape_merging import declared_shape
 from onnxtext.checker.symbolic.small_tensors import SmallTensor
@@ -76,13 +76,13 @@ class InputUse(NamedTuple):
 
     Attributes:
         values: whether the elements of small inputs (`SmallTensor`) have an effect.
-        all_values: whether this effect requires that the elements of all inputs are known.
+        shapes_alone: whether they have this effect only if `uses_elements`.
         constants: onnx gets the elements of constant inputs from this 0-based index on; None if
             onnx gets no elements.
     """
 
     values: bool
-    all_values: bool = False
+    shapes_alone: bool = False
     constants: int | None = None
 
 
@@ -112,7 +112,7 @@ def data_dependence(target: Target) -> InputUse:
         return InputUse(values=True, constants=0 if name in ("ConstantOfShape", "Range") else 1)
     if name not in READING_VALUES:
         return NOTHING
-    return InputUse(values=True, all_values=name in USING_ALL_VALUES)
+    return InputUse(values=True, shapes_alone=name in SHAPES_ALONE)
 
 
 def shapes_of(facts: Facts) -> tuple[SymbolicShape, ...]:

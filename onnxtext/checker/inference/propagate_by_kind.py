@@ -38,6 +38,7 @@ from onnxtext.checker.inference.symbolic_shapes import declares_types
 from onnxtext.checker.inference.type_merging import Types, type_merger
 from onnxtext.checker.inference.type_variables import bind_type_variables
 from onnxtext.checker.symbolic.operator_call import Shapes
+from onnxtext.checker.symbolic.operator_shapes.arithmetic import uses_elements
 from onnxtext.checker.symbolic.operator_shapes.input_relations import has_several
 from onnxtext.checker.symbolic.operators import depends_on_types_alone
 from onnxtext.checker.symbolic.shape_merging import (
@@ -224,7 +225,7 @@ class KindPropagation:
         if reads is not NOTHING:
             if reads.values and self.sizes.trivial:
                 passed = tuple(map(self._values.get, node.inputs))
-                if reads.all_values and None in passed:
+                if reads.shapes_alone and not uses_elements(node.op_type, passed):
                     passed = ()
             if reads.constants is not None:
                 read = tuple(map(self._constants.get, node.inputs[reads.constants :]))
@@ -343,11 +344,8 @@ class KindPropagation:
 
     def _all_joined(self, node: Node, typed: Facts, computed: Types, shapes: Shapes) -> Facts:
         """Merge the types and shapes of a node's outputs to facts, or raise `Inconclusive`."""
-        if self.sizes.trivial:
-            declared_shapes = shapes_of(typed) or (None,) * len(node.outputs)
-            shapes = unify_shapes(node, declared_shapes, shapes, self.sizes)
-        else:
-            shapes = ()
+        given = shapes_of(typed) or (None,) * len(node.outputs)
+        shapes = unify_shapes(node, given, shapes, self.sizes) if self.sizes.trivial else ()
         joined: list[ValueFact | None] = []
         for index, name in enumerate(node.outputs):
             declared, type = typed[index] if typed else None, computed[index]

@@ -32,7 +32,8 @@ from onnxtext.checker.inference.onnx_errors import (
 )
 from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.symbolic.operator_call import Shapes, SymbolicShape
-from onnxtext.checker.symbolic.operators import READING_VALUES, USING_ALL_VALUES
+from onnxtext.checker.symbolic.operator_shapes.arithmetic import uses_elements
+from onnxtext.checker.symbolic.operators import READING_VALUES, SHAPES_ALONE
 from onnxtext.checker.symbolic.shape_merging import (
     Results,
     declared_shape,
@@ -184,8 +185,8 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                 name = target.name if target is not None else ""
                 if name in READING_VALUES or type(target) is Scope:
                     values = [value(name) for name in node.inputs]
-                if name in USING_ALL_VALUES and not (values and all(values)):
-                    attributes, values = (), []  # elements of outputs are unknown
+                if name in SHAPES_ALONE and not uses_elements(name, values):
+                    attributes, values = (), []  # they have no effect
                 key = (
                     id(target), len(inputs), len(outputs), *map(id, inputs), *map(id, types),
                     *map(id, attributes), *map(id, values),

@@ -349,8 +349,6 @@ OPERATORS: dict[str, Callable[[OperatorCall], Shapes]] = {
 _WITH_AXES = frozenset(("CumSum", "MeanVarianceNormalization"))
 SHAPES_ALONE = frozenset((_SAME + _BROADCAST).split()) - _WITH_AXES
 """Operators whose output shapes depend only on input shapes, not on attributes."""
-USING_ALL_VALUES = SHAPES_ALONE - {"Div", "Dropout", "Mod"}
-"""Those whose errors depend only on input shapes, and output elements on elements of all inputs."""
 CONSTANT_INPUTS = frozenset((_WITH_CONSTANTS + REDUCTIONS).split())
 """Operators whose output shapes depend on the values of their inputs."""
 _WITH_INDICES_OR_LENGTHS = """

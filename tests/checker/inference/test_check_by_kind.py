@@ -127,6 +127,23 @@ def test_the_fast_path_is_used() -> None:
     assert len(OPERATORS) <= propagate_by_kind.FEW_KINDS
 
 
+@pytest.mark.parametrize("operator", ["Div", "Mod", "Mul"])
+def test_elements_of_constants_that_have_no_effect_make_no_kinds(operator: str) -> None:
+    def model(first: int) -> bytes:
+        lines = ["int64[N] v0 = Neg (x)"]
+        for index in range(COUNT // 2):
+            lines.append(f"c{index} = Constant <value = int64 {{{index + first}}}> ()")
+            lines.append(f"int64[N] v{index + 1} = {operator} (v{index}, c{index})")
+        lines.append(f"y = Neg (v{COUNT // 2})")
+        return onnxtext.to_binary(text("\n".join(lines), inputs="int64[N] x", outputs="int64[N] y"))
+
+    subject, found = run_rules(lift_model(model(first=1)))
+    assert not found
+    assert kinds.sizes_fit_by_kind(subject)
+    found = run_rules(lift_model(model(first=0)))[1]
+    assert len(found) == (operator != "Mul")
+
+
 def _mutate(model: onnx.ModelProto, seed: int) -> None:
     """Apply one random change, which may break rules of types and shapes."""
     choose = random.Random(seed)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from onnxtext.checker.symbolic.operator_call import OperatorCall
@@ -51,6 +51,19 @@ def _elementwise(step: Operation) -> ValueFunction:
 def _divide(call: OperatorCall, value: SmallTensor, shape: tuple[int, ...]) -> SmallTensor | None:
     step = _real_quotient if value.real else _whole_quotient
     return _elementwise(step)(call, value, shape) if len(call.values) == 2 else None
+
+
+def uses_elements(name: str, values: Sequence[SmallTensor | None]) -> bool:
+    """Whether an operator of `SHAPES_ALONE` uses the elements of its inputs, None where unknown.
+
+    If all are known, it may compute elements; and it may reject a divisor or ratio.
+    """
+    if None not in values:
+        return bool(values)
+    second = values[1] if len(values) > 1 else None
+    if second is None or name not in ("Div", "Dropout", "Mod"):
+        return False
+    return second.items not in ((0,), (None,)) if name == "Dropout" else 0 in second.items
 
 
 def require_divisor(call: OperatorCall) -> None:
