@@ -7,6 +7,9 @@ import pytest
 from onnx import ModelProto
 
 import onnxtext
+from onnxtext.checker.engine.check_tree import run_rules
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 from tests.checker.models import codes, problems, text
 from tests.checker.variants import in_function, in_nested_graph, in_training
 
@@ -65,3 +68,21 @@ def test_an_error_in_a_function_names_the_calls(operator: str, wrong: str, depth
     called = [label for label in finding.labels if label.message == "in this call"]
     starts = [source.find("f.f2"), source.index("f.f1 (", source.index("z ="))][-depth:]
     assert [label.span.start for label in called] == starts
+
+
+def test_many_errors_in_a_function_share_the_places_of_the_calls() -> None:
+    """Each error has up to 100 of these places."""
+    header = '<domain: "f", opset_import: [21, "f": 1]>\n'
+    bodies = [f"b = f.f{depth} (a)" for depth in range(2, 30)]
+    bodies.append(
+        "\n".join(f"c{index} = LRN <size = 3> (a)" for index in range(50)) + "\nb = Neg (a)"
+    )
+    source = text(
+        "y = f.f1 (x)",
+        opsets='21, "f": 1',
+        rest="".join(f"{header}f{n} (a) => (b) {{ {body} }}\n" for n, body in enumerate(bodies, 1)),
+    )
+    _, found = run_rules(parse_model(Source(source, "m")))
+    assert len(found) == 50
+    assert {len(finding.places) for finding in found} == {2 + 29}
+    assert len({id(place) for finding in found for place in finding.places[2:]}) == 29

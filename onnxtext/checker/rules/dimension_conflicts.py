@@ -21,7 +21,6 @@ from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.inference.check_by_kind import sizes_fit_by_kind
 from onnxtext.checker.inference.explain_shape_errors import mismatch_message, mismatch_place
 from onnxtext.checker.inference.onnx_errors import accept_declarations, declares_other_output
-from onnxtext.checker.inference.scope_walk import call_places
 from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
 from onnxtext.checker.inference.trace_sizes import SymbolTrace
@@ -255,7 +254,7 @@ def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
     return Finding(
         "shape-mismatch",
         mismatch_message(node, _INPUT.sub(name, wrong.message)),
-        (*places, *call_places(wrong.calls)),
+        (*places, *wrong.calls),
         help="correct a declaration or an attribute, or reshape, transpose or slice an input",
         severity=None if certain else "warning",
     )

@@ -67,8 +67,8 @@ class ShapeMismatch(NamedTuple):
 
     `message` describes the mismatch; `{0}` stands for the node's first input. `shapes` are the
     shapes of the inputs. `specified` is False if only runtimes reject the node. `nested` is True if
-    the node is in a nested graph, which may never run. `calls` are the function calls that lead to
-    the node, innermost first.
+    the node is in a nested graph, which may never run. `calls` are the places of the function
+    calls that lead to the node, innermost first.
     """
 
     node: Node
@@ -76,7 +76,7 @@ class ShapeMismatch(NamedTuple):
     shapes: tuple[Extents | None, ...]
     specified: bool
     nested: bool
-    calls: tuple[Node, ...] = ()
+    calls: tuple[Place, ...] = ()
 
 
 class ShapeContradiction(NamedTuple):
