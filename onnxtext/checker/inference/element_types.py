@@ -23,7 +23,7 @@ from onnxtext.checker.inference.environment import Environment
 from onnxtext.checker.inference.explain_shape_errors import explain_difference
 from onnxtext.checker.inference.onnx_errors import untyped_values
 from onnxtext.checker.inference.output_types import OUTPUT_TYPES, Texts, stash_type
-from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.type_variables import (
     TypeMismatch,
     attribute_mismatch,
@@ -191,7 +191,7 @@ class TypeInference(ScopeWalk[TypeEnvironment]):
         key = id(item), places[0].part[:1], number
         if key not in self._reported:
             self._reported.add(key)
-            places = (*places, *call_places(reversed(self._limits.nodes)))
+            places = (*places, *self._limits.places())
             finding = Finding("type-mismatch", message, places, help=help, severity=severity)
             if type(target) is Signature:
                 finding = with_schema_origin(finding, target)

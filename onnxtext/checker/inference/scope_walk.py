@@ -36,6 +36,7 @@ class CallLimits:
     def __init__(self, subject: CheckedModel) -> None:
         self._budget = _MAX_NODES + 2 * subject.node_count
         self.nodes: list[Node] = []
+        self._places: tuple[Place, ...] | None = None
 
     def enter(self, node: Node, function: Scope) -> bool:
         """Begin a visit of the function that a node calls; `leave` ends the visit.
@@ -46,16 +47,23 @@ class CallLimits:
         if self._budget < 0 or len(self.nodes) >= _DEEPEST:
             return False
         self.nodes.append(node)
+        self._places = None
         return True
 
     def leave(self) -> None:
         """End a visit that `enter` has begun."""
         self.nodes.pop()
+        self._places = None
 
+    def places(self) -> tuple[Place, ...]:
+        """Return the last places of a finding in a function: the calls that lead to it.
 
-def call_places(calls: Iterable[Node]) -> list[Place]:
-    """Return the places of the calls that lead to a finding in a function, for its last labels."""
-    return [Place(node, ("op_type",), "in this call") for node in calls]
+        All findings of a visit share these places, because there may be many.
+        """
+        if self._places is None:
+            calls = reversed(self.nodes)
+            self._places = tuple([Place(node, ("op_type",), "in this call") for node in calls])
+        return self._places
 
 
 class ScopeWalk(Generic[E]):

@@ -46,7 +46,7 @@ from onnxtext.checker.inference.onnx_errors import (
     untyped_values,
     wrong_items,
 )
-from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.inference.symbolic_types import SymbolicStep
 from onnxtext.checker.inference.type_merging import Types, given_types, type_merger, with_shape_of
 from onnxtext.checker.isolation.child_process import Failure
@@ -183,7 +183,7 @@ class ShapeInference(ScopeWalk[ShapeEnvironment]):
         key = id(node), number
         if key not in self._reported and self._quiet < 2:
             self._reported.add(key)
-            places = (*places, *call_places(reversed(self._limits.nodes)))
+            places = (*places, *self._limits.places())
             self.findings.append(Finding(code or "shape-mismatch", message, places, help=help))
 
     # ---- Nodes ------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from onnxtext.checker.inference.onnx_errors import (
     untyped_values,
     wrong_items,
 )
-from onnxtext.checker.inference.scope_walk import ScopeWalk, call_places
+from onnxtext.checker.inference.scope_walk import ScopeWalk
 from onnxtext.checker.symbolic.operator_call import Shapes, SymbolicShape
 from onnxtext.checker.symbolic.operator_shapes.arithmetic import uses_elements
 from onnxtext.checker.symbolic.operators import READING_VALUES, SHAPES_ALONE
@@ -296,11 +296,9 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         instance = self._new_instance() if declares_types(function) else ""
         given = call_attributes(function.owner, node, environment.parameters)
         body = self._scope(function, shapes, None, values, sizes, instance, given)
-        calls: tuple[Place, ...] = ()  # all mismatches share it: there may be many
         for index, wrong in enumerate(sizes.mismatches[rejected:], rejected):
             if isinstance(wrong, ShapeMismatch) and not wrong.calls:  # not in an inner call
-                calls = calls or tuple(call_places(reversed(self._limits.nodes)))
-                sizes.mismatches[index] = wrong._replace(calls=calls)
+                sizes.mismatches[index] = wrong._replace(calls=self._limits.places())
         self._limits.leave()
         result = body.results(function)
         # Results with symbols of the body are not cached: the next call gives the symbols another
