@@ -222,11 +222,6 @@ def _value_info(name: str, model: ModelProto) -> None:
     model.graph.value_info.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]))
 
 
-def _unknown_of_value_info(model: ModelProto) -> None:
-    _value_info("y5", model)
-    _unknown(model.graph.value_info[0])
-
-
 def _annotation(model: ModelProto) -> None:
     annotation = model.graph.quantization_annotation.add(tensor_name="y5")
     annotation.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="x")
@@ -245,7 +240,7 @@ RARE_ITEMS: dict[str, Callable[[ModelProto], None]] = {
     "a value info that repeats an input": partial(_value_info, "x"),
     "a value info that repeats an output": partial(_value_info, f"y{_RARE_SIZE - 1}"),
     "a value info that describes no value": partial(_value_info, "nothing"),
-    "an unknown field of a value info": _unknown_of_value_info,
+    "an unknown field of a value info": lambda model: _unknown(model.graph.value_info[5]),
 }
 """Edits that add one rare item to a model of `plain_nodes`, by their names."""
 

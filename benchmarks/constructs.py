@@ -84,7 +84,7 @@ def construct_row(model: ModelProto, rounds: int) -> list[str]:
 
 def rare_row(edit: Callable[[ModelProto], None], rounds: int) -> list[str]:
     """Return the factors by which one item slows the conversion of a model down."""
-    before, after = _before_and_after(plain_nodes(), edit, rounds)
+    before, after = _before_and_after(plain_nodes(typed=True), edit, rounds)
     return [_ratio(after[name], before[name]) for name in before]
 
 

@@ -5,8 +5,7 @@
 
 Two models that differ in ten nodes are read and compared; a figure is the minimum of all rounds.
 `reading` is the time for both models: for binaries, decoding them and verifying that nothing is
-lost; for texts, parsing. The goal: reading and comparing take at most three times as long as
-reading.
+lost; for texts, parsing.
 """
 
 from __future__ import annotations
