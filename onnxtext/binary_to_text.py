@@ -102,7 +102,7 @@ def print_binary(
             if comments:
                 before, _, section = text.rpartition("\nresources ")
                 text = before + comments + section
-            # Other models have a graph, an IR version and only known fields.
+            # Another message that was saved as a model has no IR version, or unknown fields.
             may_be_other = model.ir_version is None or bool(model.decorators)
             del model  # before the garbage collector traverses the tree
     except BlobError as error:

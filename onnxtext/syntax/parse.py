@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 _MAX_FIXED_MARKS = 3
 """Maximum number of wrong marks, such as quotes, that are fixed to find the errors after them."""
 _MAX_RECOVERIES = 40
-"""After more errors, reported or not, no lines are swapped and no unsafe fixes are verified."""
+"""After this number of errors, recovery tries no swapped lines and does not verify unsafe fixes.
+
+Errors that are not reported count, too.
+"""
 
 
 def parse_model(source: Source, max_errors: int = MAX_SEMANTIC_ERRORS) -> Model:

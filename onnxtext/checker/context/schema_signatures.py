@@ -42,7 +42,7 @@ def imports_of(file: SchemaFile) -> tuple[OpsetImport, ...]:
 
 
 def signature_of(schema: OperatorSchema, table: OperatorTable) -> Signature:
-    """Convert a schema of a schema file to a signature; `table` is the table of the file."""
+    """Convert a schema to a signature; `table` has the operators of the schema file."""
     min_inputs, max_inputs = _counts(schema.inputs)
     min_outputs, max_outputs = _counts(schema.outputs)
     attributes = {

@@ -23,7 +23,7 @@ from onnxtext.diagnostics import Severity
 
 _LARGEST = 1 << 31
 _MANY_ELEMENTS = 1 << 12
-"""Initializers with at most this number of elements are not stripped: that saves little."""
+"""The weights are removed before onnx infers types only if an initializer has more elements."""
 _MAX_EXPANDED = 10_000
 """Maximum number of nodes after expansion of calls, in addition to ten per node of the model."""
 _DEEPEST = 100

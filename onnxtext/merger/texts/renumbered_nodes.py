@@ -318,7 +318,10 @@ _ALIGNMENTS = (
     (_with_labels, False),
     (_with_outputs, False),
 )
-"""For each alignment: its tokens, and whether it prefers matches near the end."""
+"""The alignments to try.
+
+Each is (function that returns a token for each node, whether to prefer matches near the end).
+"""
 
 
 def common_subsequence(old: Sequence[Any], new: Sequence[Any], limit: int) -> Pairs | None:

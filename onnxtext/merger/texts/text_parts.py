@@ -36,7 +36,7 @@ class LazyStatement(Tree):
 
 @dataclass(slots=True, eq=False)
 class TextPart:
-    """A construct or token of one version, from its first to its last token.
+    """A construct or token of the base, of ours or of theirs, from its first to its last token.
 
     `source` is the whole text of the version, in which `start` and `end` are offsets.
     """

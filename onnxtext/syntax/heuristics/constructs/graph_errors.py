@@ -129,7 +129,7 @@ def misplaced_block(context: ErrorContext) -> Iterator[Diagnosis]:
     if after is None or after not in {"=>", "("}:
         return
     edit = Edit(Span(token.at, block[-1].end), "")
-    # In the parameters of a function, types follow a `:`.
+    # With a `:`, the list may be the parameters of a function: `<a: float = 1>`.
     if token == "<" and ":" not in block and any(context.name(part) in TYPES for part in block):
         message = "the initializers of a graph belong after its outputs"
         help = "move this list after the outputs, before the `{`"
