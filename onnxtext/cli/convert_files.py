@@ -214,7 +214,7 @@ def _write(
             if path.is_file() and not force:
                 raise exists_error(path)
         if output.beside is not None:
-            _write_beside(output.beside, force, progress)
+            write_beside(output.beside, force, progress)
         _replace(files, target.name, progress)
         if output.beside is not None:
             output.beside.remove_obsolete(_check_again)
@@ -242,7 +242,7 @@ def _replace(files: list[tuple[Path, list[Piece]]], name: str, progress: Progres
                 os.fsync(file.fileno())
 
 
-def _write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
+def write_beside(beside: WeightFiles, force: bool, progress: Progress) -> None:
     """Write the weight files beside an output; raise a CommandError as `_write` does."""
     target = beside.base / beside.place.path
     size = sum(map(len, beside.blobs.values()))

@@ -158,7 +158,7 @@ def run_model(
         except ValueError as error:  # the model has more than 2 GiB
             raise run_error(f"the model is too large: {error}", name) from None
         write_values(directory / "inputs", dict(inputs))
-        max_bytes = str(_available_memory() if memory is None else memory)
+        max_bytes = str(available_memory() if memory is None else memory)
         command = [sys.executable, "-m", "onnxtext.engines.child_main", engine, place, max_bytes]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=timeout)
@@ -222,7 +222,7 @@ def _lacks_operator(message: str) -> bool:
     return onnx.defs.has(name, domain) or (domain, name) in bundled_table().operators
 
 
-def _available_memory() -> int:
+def available_memory() -> int:
     """Return the number of bytes of memory that are available; 0 if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()

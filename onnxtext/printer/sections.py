@@ -69,10 +69,10 @@ def _metadata(model: Model, graphs: Sequence[Graph | Function], *, in_full: bool
             blocks.append((STEP, f"function {_function_path(function)} {{"))
             blocks += with_metadata
             blocks.append((STEP, "}"))
-    return ("metadata {\n", *_blocks_text(blocks, in_full=in_full), "\n}") if blocks else ()
+    return ("metadata {\n", *blocks_text(blocks, in_full=in_full), "\n}") if blocks else ()
 
 
-def _blocks_text(
+def blocks_text(
     blocks: Sequence[tuple[str, Named | str]], *, in_full: bool = False
 ) -> Sequence[str]:
     """Return the text of metadata blocks, as parts to be joined.
@@ -156,10 +156,10 @@ def _quantization(model: Model, graphs: Sequence[Graph | Function]) -> Sequence[
     ]
     if not annotated:
         return ()
-    return ("quantization {", *_annotation_lines(annotated), "\n}")
+    return ("quantization {", *annotation_lines(annotated), "\n}")
 
 
-def _annotation_lines(graphs: Sequence[tuple[Sequence[PathStep], Graph]]) -> Sequence[str]:
+def annotation_lines(graphs: Sequence[tuple[Sequence[PathStep], Graph]]) -> Sequence[str]:
     """Return the lines of the annotations of graphs, each after a line break, as parts."""
     if core() == "native":
         parts: list[str] = core_module("printer.metadata").annotation_lines(graphs)

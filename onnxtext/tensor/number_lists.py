@@ -27,7 +27,7 @@ from onnxtext.tensor.number_spellings import not_a_float, not_an_int, other_spel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SHORT = 200
+SHORT = 200
 """The length below which a text is read faster element by element than as JSON."""
 
 _INT64_MAX = (1 << 63) - 1
@@ -218,7 +218,7 @@ def _split_complex(text: str, *, pairs: bool) -> tuple[str, ...]:
 
 def _load(data: bytes, allowed: bytes) -> list[Any] | None:
     """Read a long text as JSON; None if it is short, invalid, or has bytes that are not allowed."""
-    if len(data) < _SHORT or data.translate(None, allowed):
+    if len(data) < SHORT or data.translate(None, allowed):
         return None
     import orjson  # only here, because the import is slow
 
@@ -265,7 +265,7 @@ def _bits(
     convert: Callable[[str], int],
 ) -> NDArray[Any]:
     """Read elements as bits: in long texts, if possible, with `fast`; else with `convert`."""
-    if len(elements.data) >= _SHORT:
+    if len(elements.data) >= SHORT:
         codes = fast(elements.data)
         if codes is None:
             codes = _read_specials_apart(elements, fast, convert)

@@ -147,8 +147,8 @@ def test_small_tensors_are_read_from_blobs(operator: str, place: str) -> None:
 
 
 def test_long_lists_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolved_fields, "_MAX_BYTES", 20_000)
-    monkeypatch.setattr(resolved_fields, "_MAX_LIST_BYTES", 5_000)
+    monkeypatch.setattr(resolved_fields, "MAX_BYTES", 20_000)
+    monkeypatch.setattr(resolved_fields, "MAX_LIST_BYTES", 5_000)
     nodes = [
         helper.make_node("Op", ["x"], [f"y{n}"], a=list(range(n, n + 1000))) for n in range(20)
     ]
@@ -175,7 +175,7 @@ def test_tensors_are_read_up_to_a_limit() -> None:
 
 def test_tensors_that_share_a_blob_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise, the time of a check would not be linear in the size of the text."""
-    monkeypatch.setattr(resolved_fields, "_MAX_BYTES", 20_000)
+    monkeypatch.setattr(resolved_fields, "MAX_BYTES", 20_000)
     tensors = [numpy_helper.from_array(np.arange(1_000), f"w{n}") for n in range(5)]
     graph = onnx.GraphProto(name="g", initializer=tensors)
     model = onnxtext.parse(onnxtext.from_binary(onnx.ModelProto(graph=graph).SerializeToString()))

@@ -12,9 +12,7 @@ from onnx import TensorProto, helper
 import onnxtext
 from onnxtext.checker.context.registry import profiles, rules
 from onnxtext.cli.commands.check import command
-from onnxtext.lsp.server import check_document as analysis
-from onnxtext.source import Source
-from onnxtext.syntax.parse import parse_model
+from onnxtext.lsp.server.check_document import analyze
 from tests.cli.command import run
 from tests.corpus import SHARED
 
@@ -81,13 +79,9 @@ def test_options_and_settings_select_a_profile(tmp_path: Path) -> None:
 
 
 def test_editors_use_the_profile_of_the_project(tmp_path: Path) -> None:
-    source = Source(TEXT, str(tmp_path / "m.onnxtxt"))
-
     def found() -> set[str]:
-        _, items = analysis._check(
-            parse_model(source), source, tmp_path, broken=False, answers=None
-        )
-        return {item.code for item in items}
+        analysis = analyze(TEXT, str(tmp_path / "m.onnxtxt"), tmp_path)
+        return {item.code for item in analysis.diagnostics}
 
     assert not found() & STYLE
     settings = tmp_path / "pyproject.toml"

@@ -11,6 +11,7 @@ import onnxtext
 from onnxtext.checker.context.scopes import sorted_order
 from onnxtext.checker.engine import fix_edits, fix_loop
 from onnxtext.checker.engine.fix_loop import fix_text
+from onnxtext.diagnostics import OnnxTextError
 from onnxtext.diagnostics.model import apply_edits
 from tests.checker.models import codes, text
 from tests.seeds import draws
@@ -88,7 +89,7 @@ def test_a_name_of_another_type_is_not_inserted(header: str) -> None:
 
 
 def test_repairs_that_cannot_be_planned_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fix_edits, "_MAX_REPAIRS", 20)
+    monkeypatch.setattr(fix_edits, "MAX_REPAIRS", 20)
     decorated = 'outer{0} = Relu (x)\n@set(input: ["outr{0}"]) inner{0} = Neg ()\n'
     nodes = "".join(decorated.format(letter * 6) for letter in "abcdefghijklmnopqrstuvw")
     source = text(f"{nodes}tensor = Relu (x)\ny = Neg (tensr)")
@@ -204,7 +205,11 @@ def test_fixes_that_leave_as_many_syntax_errors_are_dropped(
 ) -> None:
     wrong = text("y := Neg (x)")
     (error,) = onnxtext.check(wrong)
-    monkeypatch.setattr(fix_loop, "_syntax_errors", lambda *_: (error,))
+
+    def refuse(*_: object) -> None:
+        raise OnnxTextError(error)
+
+    monkeypatch.setattr(fix_loop, "parse_any", refuse)
     assert fixed(wrong) == (wrong, ())
 
 

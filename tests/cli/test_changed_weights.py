@@ -45,7 +45,7 @@ OVERWRITES = """
 from pathlib import Path
 import onnxtext.cli.convert_files as module
 
-old = module._write_beside
+old = module.write_beside
 
 def patched(*arguments):
     path = Path("DIRECTORY/m.onnx")
@@ -54,7 +54,7 @@ def patched(*arguments):
         file.write(data[: len(data) // 2] + bytes(len(data) - len(data) // 2))
     old(*arguments)
 
-module._write_beside = patched
+module.write_beside = patched
 """
 
 

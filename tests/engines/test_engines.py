@@ -363,7 +363,7 @@ g (int64[1] n) => (float[N] y) { y = ConstantOfShape (n) }
 
 
 def test_memory_of_zero_is_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onnxtext.engines.run_in_child._available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("onnxtext.engines.run_in_child.available_memory", lambda: 1 << 20)
     model = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Neg (x) }'
     )

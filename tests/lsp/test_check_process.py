@@ -56,15 +56,15 @@ async def checking() -> AsyncIterator[tuple[Checker, Collected]]:
         yield checker, collected
     finally:
         checker.close()
-        if checker._task is not None:
-            await checker._task
+        if checker.task is not None:
+            await checker.task
 
 
 async def stopped_process(checker: Checker, collected: Collected) -> subprocess.Popen[bytes]:
     """Start the checking process and stop it: its next check never ends."""
     checker.submit("first", 1, CheckJob(BAD, "first", None), 0)
     await collected.next()
-    process = checker._process
+    process = checker.process
     assert process is not None
     os.kill(process.pid, signal.SIGSTOP)
     return process
@@ -90,7 +90,7 @@ async def test_an_outdated_check_is_stopped() -> None:
     async with checking() as (checker, collected):
         process = await stopped_process(checker, collected)
         checker.submit("a", 1, CheckJob(BAD, "a", None), 0)
-        while checker._running is None:
+        while checker.running is None:
             await asyncio.sleep(0)
         checker.submit("a", 2, CheckJob(BAD, "a", None), 0)
         uri, number, result = await collected.next()
@@ -112,7 +112,7 @@ async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
         await collected.next()
         found.clear()
         checker.submit("a", 1, CheckJob(BAD + "#" * 1_000_000, "a", None), 0)
-        while checker._running is None:
+        while checker.running is None:
             await asyncio.sleep(0)
         checker.cancel("a")
         checker.submit("a", 1, CheckJob(BAD.replace("(z)", "(x)"), "a", None), 0)
@@ -124,15 +124,15 @@ async def test_nothing_is_reported_of_a_document_that_was_closed() -> None:
         assert len(collected.reported) == 2
     finally:
         checker.close()
-        if checker._task is not None:
-            await checker._task
+        if checker.task is not None:
+            await checker.task
 
 
 async def test_a_process_that_dies_is_replaced() -> None:
     async with checking() as (checker, collected):
         process = await stopped_process(checker, collected)
         checker.submit("a", 2, CheckJob(large() * 3, "a", None), 0)
-        while checker._running is None:
+        while checker.running is None:
             await asyncio.sleep(0)
         os.kill(process.pid, signal.SIGKILL)
         _, number, result = await collected.next()
@@ -208,6 +208,6 @@ async def test_no_mapped_files_are_kept_after_a_job(
 
     monkeypatch.setattr(check_process, "analyze", analyzed)
     text = '<ir_version: 10, opset_import: [21]> g () => () <float[65536] w = file"w.npy"> {}'
-    check_process._answer(CheckJob(text, "m", tmp_path), {}, lambda _: None)
+    check_process.answer(CheckJob(text, "m", tmp_path), {}, lambda _: None)
     assert [Path(path).name for path in seen] == ["w.npy"]
     assert not files.mapped

@@ -213,12 +213,12 @@ def test_the_server_survives_a_killed_checking_process() -> None:
     """Writing to a closed pipe raises an error that is handled, instead of SIGPIPE."""
     patch = """\
 from onnxtext.lsp.server import check_scheduler as background
-original = background._ask
+original = background.ask
 def ask(process, *rest):
     process.kill()
     process.wait()
     return original(process, *rest)
-background._ask = ask
+background.ask = ask
 """
     text = "g () => () {}" + " " * (1 << 20)
     item = {"uri": "file:///m.onnxtxt", "languageId": "onnxtxt", "version": 1, "text": text}

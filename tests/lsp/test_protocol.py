@@ -337,13 +337,13 @@ def test_an_edit_stops_a_long_answer() -> None:
     async def test(wire: Wire) -> None:
         await wire.start(large())
         asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
-        while not wire.protocol._running:
+        while not wire.protocol.running:
             await asyncio.sleep(0)
         wire.send(method="textDocument/didChange", params=change(2))
         await wire.settle()
         assert wire.code(asked) == -32801
         asked = wire.ask("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
-        while not wire.protocol._running:
+        while not wire.protocol.running:
             await asyncio.sleep(0)
         wire.send(method="$/cancelRequest", params={"id": asked})
         await wire.settle()

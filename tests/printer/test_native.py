@@ -360,7 +360,7 @@ def test_metadata_prints_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
             blocks.insert(chance.randint(0, 5), ("    ", "}"))
             with monkeypatch.context() as patch:
                 patch.setattr(sections, "core", lambda: "python")
-                wanted = "".join(sections._blocks_text(blocks))
+                wanted = "".join(sections.blocks_text(blocks))
             assert "".join(metadata_blocks(blocks)) == wanted
 
 
@@ -381,8 +381,8 @@ def test_annotations_print_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
             graphs.append((path[: chance.choice([0, 2])], Graph("g", quantization=quantization)))
         with monkeypatch.context() as patch:
             patch.setattr(sections, "core", lambda: "python")
-            wanted = "".join(sections._annotation_lines(graphs))
-        assert "".join(sections._annotation_lines(graphs)) == wanted
+            wanted = "".join(sections.annotation_lines(graphs))
+        assert "".join(sections.annotation_lines(graphs)) == wanted
 
 
 # ---- Safety -----------------------------------------------------------------------------------

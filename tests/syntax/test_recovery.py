@@ -303,7 +303,7 @@ def test_many_errors_in_one_statement_are_found_in_time() -> None:
 
 def test_a_text_with_many_errors_is_parsed_only_once() -> None:
     text = HEAD + "  seq(\n" * 50 + "}\n"
-    with mock.patch.object(parse, "_parse", wraps=parse._parse) as parses:
+    with mock.patch.object(parse, "check_characters", wraps=parse.check_characters) as parses:
         _, found = parse_partial(Source(text), "model")
     assert len(found) == 2  # the other errors are not reported
     assert parses.call_count == 1

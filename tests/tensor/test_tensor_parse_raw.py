@@ -380,7 +380,7 @@ def test_bulk_and_scalar_reading_agree(name: str, text: str, extra: int) -> None
     dims = [text.count(",") + 1 - text.endswith(",]") + extra * text.count("...")]
     fast = outcome(parse_raw, element, text, dims)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(number_lists, "_SHORT", 1 << 60)
+        patch.setattr(number_lists, "SHORT", 1 << 60)
         assert outcome(parse_raw, element, text, dims) == fast
 
 

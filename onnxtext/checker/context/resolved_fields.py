@@ -86,7 +86,7 @@ S = TypeVar("S", ast.Node, ast.Graph, ast.Function, ast.ValueInfo)
 
 _BLOBS = (ast.Blob, ast.TypedBlob)
 _STORED = (*_BLOBS, ast.RepeatedList)
-_MAX_LIST_BYTES = 1 << 16
+MAX_LIST_BYTES = 1 << 16
 """The maximum size in bytes of an expanded list: rules read shapes and axes, which are smaller."""
 _MAX_TENSOR_BYTES = 1 << 13
 """The maximum size in bytes of an int64 or int32 blob that is read for a tensor.
@@ -95,7 +95,7 @@ Rules read shapes and indices of up to 1,024 elements, but not weights.
 """
 _MAX_OTHER_BYTES = 1 << 7
 """The same for other types, of which rules read only a few elements, such as scales."""
-_MAX_BYTES = 1 << 22
+MAX_BYTES = 1 << 22
 """The maximum total size in bytes of the lists and tensors that are expanded for rules."""
 
 
@@ -118,7 +118,7 @@ class ResolvedFields:
         self.originals: dict[int, object] = {}
         self._kept: list[object] = []  # keeps objects alive, so that no `id()` is reused
         self._resources = resources
-        self._left = _MAX_BYTES
+        self._left = MAX_BYTES
         self._read: set[str] = set()  # the digests of the blobs read for tensors
         self._attributes: dict[int, ast.Attribute] = {}
 
@@ -151,8 +151,8 @@ class ResolvedFields:
         """Return the nodes; expand the lists that their attributes store in a short form.
 
         A list has a short form if it is stored in a blob, or ends in `...`, such as
-        `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `_MAX_LIST_BYTES` bytes,
-        or if it would raise the total size of all expanded lists above `_MAX_BYTES`. The data of
+        `ints[64] = [0, ...]`. A list stays unexpanded if it has more than `MAX_LIST_BYTES` bytes,
+        or if it would raise the total size of all expanded lists above `MAX_BYTES`. The data of
         tensors in blobs is expanded like that of initializers; see `small_data`.
 
         `rich` are the attribute lists that `ast.visit.rich_lists` returns for the nodes.
@@ -196,7 +196,7 @@ class ResolvedFields:
                 data = self._small(value.type, value.data)
                 if data is not value.data:
                     cached = replace(attribute, value=replace(value, data=data))
-            elif size <= min(_MAX_LIST_BYTES, self._left):
+            elif size <= min(MAX_LIST_BYTES, self._left):
                 self._left -= size
                 with suppress(LowerError, WireError):  # the encoder reports the error
                     encoded = self._lowering.attribute(replace(attribute, decorators=()))
@@ -207,8 +207,8 @@ class ResolvedFields:
         return cached
 
     def _size(self, blob: ast.Blob | ast.TypedBlob) -> int:
-        """Return the size of a blob in the text; `_MAX_BYTES` for other blobs."""
-        return len(self._resources.get(blob.digest, b"")) or _MAX_BYTES
+        """Return the size of a blob in the text; `MAX_BYTES` for other blobs."""
+        return len(self._resources.get(blob.digest, b"")) or MAX_BYTES
 
     def small_data(self, value: ast.ValueInfo) -> ast.ValueInfo:
         """Copy an initializer, with its data if a small blob stores it.

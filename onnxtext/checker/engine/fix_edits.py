@@ -42,7 +42,7 @@ def apply_repairs(
 ) -> RepairResult:
     """Apply the repairs of findings to a text; skip repairs of kind `respell`, which are guesses.
 
-    Apply at most `_MAX_REPAIRS` repairs. If two repairs have overlapping edits, only the first is
+    Apply at most `MAX_REPAIRS` repairs. If two repairs have overlapping edits, only the first is
     applied. All repairs are verified together. If this fails, the first `_MAX_VERIFIED_ALONE`
     repairs are added one by one, and each repair that fails is dropped. A fragment is returned
     unchanged.
@@ -55,7 +55,7 @@ def apply_repairs(
     taken: list[Span] = []  # sorted
     for finding in findings:
         repair = finding.repair
-        if len(planned) == _MAX_REPAIRS:
+        if len(planned) == MAX_REPAIRS:
             break
         if repair is None or (repair.kind == "sort" and id(repair.item) in seen):
             continue
@@ -96,7 +96,7 @@ def fix_of(
 
 _MAX_SORTED = 300
 """The maximum number of nodes of a graph for which an editor offers to sort the nodes."""
-_MAX_REPAIRS = 500
+MAX_REPAIRS = 500
 """The maximum number of repairs to apply at once."""
 _MAX_VERIFIED_ALONE = 20
 """The maximum number of repairs to verify one by one if verifying all together fails."""

@@ -43,7 +43,7 @@ MEMORY = b"memory"
 """The status of a request that ran out of memory; no data follows."""
 NATIVE = "onnx.onnx_cpp2py_export"
 """The compiled part of onnx."""
-_ORPHANED = 30
+ORPHANED = 30
 """On Windows, a child whose parent was killed exits after ten times the time limit of its request,
 plus this number of seconds. A parent that still runs kills the child earlier."""
 _IDLE = 300_000
@@ -73,7 +73,7 @@ def serve(module: Any) -> None:
         content = _receive()
         if content is None:
             return
-        write_all(answers, make_frame(_answer(module, content)))
+        write_all(answers, make_frame(answer(module, content)))
 
 
 def load_native(path: str) -> Any:
@@ -99,7 +99,8 @@ def load_native(path: str) -> Any:
     return importlib.import_module(NATIVE)
 
 
-def _answer(module: Any, content: bytes) -> bytes:
+def answer(module: Any, content: bytes) -> bytes:
+    """Compute the answer to a request; both are contents of frames."""
     seconds, memory, kind, *arguments = marshal.loads(content)
     _limit(seconds, memory)
     try:
@@ -237,7 +238,7 @@ def _limit(seconds: float, memory: int) -> None:
     if sys.platform == "win32":
         # The parent enforces the limits. This timer ends the process if the parent was killed. It
         # works even while native code holds the GIL.
-        faulthandler.dump_traceback_later(10 * seconds + _ORPHANED, exit=True, file=2)
+        faulthandler.dump_traceback_later(10 * seconds + ORPHANED, exit=True, file=2)
         return
     _limit_memory(memory)
     signal.setitimer(signal.ITIMER_PROF, seconds)

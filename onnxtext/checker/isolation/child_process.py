@@ -18,7 +18,7 @@ from onnxtext.quick_dataclass import dataclass
 
 STARTING = 60.0
 """The maximum time in seconds that the child may take to start."""
-_LIMITED = sys.platform not in ("win32", "darwin")
+LIMITED = sys.platform not in ("win32", "darwin")
 """Whether the child can limit its own time and memory. If not, the parent limits them."""
 
 Kind = Literal["crash", "time", "memory", "unavailable", "stopped"]
@@ -86,10 +86,10 @@ class Worker:
             if not self._ready:
                 self._start()
             self._send(make_frame(marshal.dumps((seconds, memory, kind, *arguments))))
-            if not _LIMITED:
+            if not LIMITED:
                 return unpack(self._receive_within_limits(seconds, memory))
             # The child limits its processor time, but a blocked child uses none: limit real time.
-            return unpack(self._receive(10 * seconds + 20))
+            return unpack(self.receive(10 * seconds + 20))
         except (OSError, EOFError, ValueError) as error:
             raise self._kill_and_find_cause(damaged=isinstance(error, ValueError)) from None
         except BaseException:  # Ctrl-C, while the child is busy
@@ -98,7 +98,7 @@ class Worker:
 
     def _start(self) -> None:
         try:
-            if unpack(self._receive(STARTING)) != [READY]:
+            if unpack(self.receive(STARTING)) != [READY]:
                 raise EOFError
         except (OSError, EOFError, ValueError):
             died = self._kill_and_find_cause()
@@ -131,11 +131,11 @@ class Worker:
 
         watch = LimitWatch(self.child, 10 * seconds + 20, memory)
         try:
-            return watch.result(lambda: self._receive(10 * seconds + 30))
+            return watch.result(lambda: self.receive(10 * seconds + 30))
         finally:
             self._exceeded = self._exceeded or watch.exceeded
 
-    def _receive(self, seconds: float) -> bytes:
+    def receive(self, seconds: float) -> bytes:
         """Return the content of the next frame.
 
         Raises:

@@ -20,7 +20,7 @@ _MAX_LOST_SECONDS = 6.0
 """The maximum processor time in seconds that all failed requests of one check may take."""
 _START_COST = 0.05
 """The processor time in seconds that starting a process takes."""
-_MAX_FAILED = 50
+MAX_FAILED = 50
 """The maximum number of failed requests of one check; later requests are not sent."""
 _MAX_CACHED = 50_000
 """The maximum number of answers to cache."""
@@ -42,11 +42,15 @@ Answers = dict[object, list[bytes] | str]
 
 
 class ProcessPool:
-    """A pool of idle child processes that all threads share."""
+    """A pool of idle child processes that all threads share.
+
+    Attributes:
+        idle: the processes that wait for a request.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._idle: list[Worker] = []
+        self.idle: list[Worker] = []
         self._failed: tuple[float, Failure] | None = None
         atexit.register(self.close)
         if hasattr(os, "register_at_fork"):
@@ -59,8 +63,8 @@ class ProcessPool:
             WorkerDied: no process can be started.
         """
         with self._lock:
-            while self._idle:
-                worker = self._idle.pop()
+            while self.idle:
+                worker = self.idle.pop()
                 if worker.child.poll() is None:
                     return worker
                 worker.child.close()
@@ -84,22 +88,22 @@ class ProcessPool:
     def give(self, worker: Worker) -> None:
         """Return a process to the pool, or end it if the pool has `_MAX_IDLE` idle processes."""
         with self._lock:
-            if len(self._idle) < _MAX_IDLE:
-                self._idle.append(worker)
+            if len(self.idle) < _MAX_IDLE:
+                self.idle.append(worker)
                 return
         worker.child.close()
 
     def close(self) -> None:
         """End all idle processes."""
         with self._lock:
-            idle, self._idle = self._idle, []
+            idle, self.idle = self.idle, []
         for worker in idle:
             worker.child.close()
 
     def _forget(self) -> None:
         """In a forked process, empty the pool: the processes in it belong to the parent."""
         self._lock = Lock()
-        idle, self._idle = self._idle, []
+        idle, self.idle = self.idle, []
         for worker in idle:
             worker.child.abandon()
 
@@ -192,7 +196,7 @@ class InferenceClient:
             last = self.failures[-1]
             if last.kind in ("unavailable", "stopped"):
                 return last
-            if self._lost_seconds > _MAX_LOST_SECONDS or len(self.failures) >= _MAX_FAILED:
+            if self._lost_seconds > _MAX_LOST_SECONDS or len(self.failures) >= MAX_FAILED:
                 return self._failed(Failure("stopped"))
         seconds = _SECONDS[kind] + _SECONDS_PER_BYTE * size
         memory = _MEMORY + _MEMORY_PER_BYTE * size

@@ -67,10 +67,11 @@ def main() -> None:
     answers: Answers = {}  # a cache: most results recur in the next version
     with contextlib.suppress(EOFError):
         while True:
-            _send(writer, _answer(read_message(reader), answers, partial(_send, writer)))
+            _send(writer, answer(read_message(reader), answers, partial(_send, writer)))
 
 
-def _answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
+def answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
+    """Do a job; `analyze` describes `answers` and `report`."""
     try:
         return analyze(job.text, job.name, job.base_dir, answers, report)
     except Exception:  # report the bug, and go on with the next job

@@ -39,6 +39,11 @@ class Checker:
             or `WorkerError`.
         found: called before `done`, with the URI, the version number and the diagnostics, as soon
             as the diagnostics are known. For an outdated check, `done` and `found` are not called.
+
+    Attributes:
+        running: the URI and the version of the document that is being checked, and the start time.
+        process: the checking process, if it was started.
+        task: the task that serves the waiting checks, if there was one.
     """
 
     def __init__(self, done: Done, found: Found | None = None) -> None:
@@ -46,10 +51,10 @@ class Checker:
         self._found = found
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, tuple[int, CheckJob]] = {}
-        self._running: tuple[str, int, float] | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self.running: tuple[str, int, float] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._thread = ThreadPoolExecutor(1, "checker")  # does blocking I/O with the process
-        self._task: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
         self._kill: asyncio.TimerHandle | None = None
         self._outdated = False
         self._closed = False
@@ -69,18 +74,18 @@ class Checker:
         if delay is not None:
             delay.cancel()
         self._waiting.pop(uri, None)
-        if self._running is None or self._running[0] != uri:
+        if self.running is None or self.running[0] != uri:
             return
         self._outdated = True  # version numbers may repeat after a document is reopened
         if self._kill is None:
             loop = asyncio.get_running_loop()
-            left = self._running[2] + GRACE - loop.time()
+            left = self.running[2] + GRACE - loop.time()
             self._kill = loop.call_later(max(left, 0), self._stop)
 
     def start(self) -> None:
         """Start the checking process if necessary, and check the waiting documents."""
-        if (self._task is None or self._task.done()) and not self._closed:
-            self._task = asyncio.get_running_loop().create_task(self._serve())
+        if (self.task is None or self.task.done()) and not self._closed:
+            self.task = asyncio.get_running_loop().create_task(self._serve())
 
     def close(self) -> None:
         """Cancel all checks and end the checking process."""
@@ -102,12 +107,12 @@ class Checker:
         while self._waiting and not self._closed:
             uri = next(iter(self._waiting))
             version, job = self._waiting.pop(uri)
-            self._running = uri, version, loop.time()
+            self.running = uri, version, loop.time()
             self._outdated = False
             outcome: Analysis | WorkerError | None
             report = partial(self._report, uri, version)
             answer = loop.run_in_executor(
-                self._thread, _ask, self._process, job, partial(loop.call_soon_threadsafe, report)
+                self._thread, ask, self.process, job, partial(loop.call_soon_threadsafe, report)
             )
             try:
                 outcome = await asyncio.wait_for(asyncio.shield(answer), TIMEOUT_SECONDS)
@@ -118,13 +123,13 @@ class Checker:
             except (OSError, EOFError, ValueError):
                 # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
                 outcome = (
-                    None if self._process is None else WorkerError("the checking process crashed")
+                    None if self.process is None else WorkerError("the checking process crashed")
                 )
                 self._discard()
             if self._kill is not None:
                 self._kill.cancel()
             self._kill = None
-            self._running = None
+            self.running = None
             if outcome is not None and not self._closed and not self._outdated:
                 self._done(uri, version, outcome)
             self._spawn()
@@ -134,10 +139,10 @@ class Checker:
             self._found(uri, version, diagnostics)
 
     def _spawn(self) -> None:
-        if self._closed or (self._process is not None and self._process.poll() is None):
+        if self._closed or (self.process is not None and self.process.poll() is None):
             return
         self._discard()
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-m", "onnxtext.lsp.server.check_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -149,15 +154,15 @@ class Checker:
         self._discard()
 
     def _discard(self) -> None:
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None:
             process.kill()
             process.wait()
-            if self._running is None:  # else the reading thread closes the pipes
+            if self.running is None:  # else the reading thread closes the pipes
                 _close(process)
 
 
-def _ask(
+def ask(
     process: subprocess.Popen[bytes] | None,
     job: CheckJob,
     report: Callable[[list[Diagnostic]], object],

@@ -83,6 +83,7 @@ class Protocol(LanguageServerProtocol):
     Attributes:
         has_input: a function that returns whether unread input has arrived.
         computed: the number of requests that were passed to handlers.
+        running: the requests whose handlers have started and not ended, by their id.
     """
 
     _server: Server
@@ -92,7 +93,7 @@ class Protocol(LanguageServerProtocol):
         self.has_input: Callable[[], bool] = lambda: False
         self.computed = 0
         self._queue: list[PendingRequest] = []
-        self._running: dict[int | str, PendingRequest] = {}
+        self.running: dict[int | str, PendingRequest] = {}
         self._worker: asyncio.Task[None] | None = None
         self._initialized = False
         self._sending: asyncio.Future[Any] | None = None
@@ -228,21 +229,21 @@ class Protocol(LanguageServerProtocol):
     async def settle(self, seconds: float) -> None:
         """Wait until all requests are answered, but no longer than `seconds`."""
         end = time.monotonic() + seconds
-        while (self._queue or self._running) and time.monotonic() < end:
+        while (self._queue or self.running) and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
     def _run(self, waiting: PendingRequest) -> None:
         """Pass a request to its handler."""
         self.computed += 1
-        self._running[waiting.id] = waiting
+        self.running[waiting.id] = waiting
         context = contextvars.copy_context()
         handle = super()._handle_request
         context.run(handle, waiting.id, waiting.method, waiting.params)
         if waiting.id not in self._request_futures:
-            self._running.pop(waiting.id, None)
+            self.running.pop(waiting.id, None)
 
     def _send_handler_result(self, future: Any, *, msg_id: int | str) -> None:
-        waiting = self._running.pop(msg_id, None)
+        waiting = self.running.pop(msg_id, None)
         if waiting is not None and waiting.dropped:
             self._request_futures.pop(msg_id, None)
             if not future.cancelled():
@@ -283,7 +284,7 @@ class Protocol(LanguageServerProtocol):
 
     def outdate(self, uri: str) -> None:
         """Cancel the running requests for old versions of a document; answer them with an error."""
-        for waiting in list(self._running.values()):
+        for waiting in list(self.running.values()):
             if waiting.uri == uri and self._is_outdated(waiting):
                 self._cancel(waiting)
 
@@ -293,7 +294,7 @@ class Protocol(LanguageServerProtocol):
             future.cancel()
 
     def _handle_cancel_notification(self, msg_id: int | str) -> None:
-        for waiting in (*self._queue, *self._running.values()):
+        for waiting in (*self._queue, *self.running.values()):
             if waiting.id == msg_id:
                 self._drop(waiting, LSPErrorCodes.RequestCancelled, "cancelled")
                 self._cancel(waiting)

@@ -68,7 +68,7 @@ def test_a_child_killed_by_another_process_is_restarted(
     fresh: inference_client.ProcessPool,
 ) -> None:
     assert not onnxtext.check(CALM)
-    [worker] = fresh._idle
+    [worker] = fresh.idle
     os.kill(worker.child.pid, signal.SIGKILL)
     assert not onnxtext.check(CALM.replace("Relu", "Abs"))
 
@@ -106,8 +106,8 @@ def test_a_looping_child_ends_with_its_parent(forked: bool, tmp_path: Path) -> N
 import sys
 {"import onnxtext.cli.main" if forked else ""}
 from onnxtext.checker.isolation import spawn, child_process
+assert spawn.may_fork() is {forked}
 worker = child_process.Worker()
-assert (worker.child._spawned is None) is {forked}
 print(worker.child.pid, flush=True)
 worker.ask(60, 1 << 30, "model", open({str(data)!r}, "rb").read())
 """
@@ -219,7 +219,7 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
     """Children cannot limit their memory on macOS and Windows."""
     worker = Worker()
     worker.ask(5, 1 << 30, "model", b"")
-    monkeypatch.setattr(child_process, "_LIMITED", False)
+    monkeypatch.setattr(child_process, "LIMITED", False)
     data = onnxtext.to_binary(bomb("einsum-loop"))
     monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", lambda pid: 1 << 40)
     with pytest.raises(WorkerDied) as caught:
@@ -231,9 +231,9 @@ def test_the_parent_limits_children_that_cannot_limit_themselves(
 def test_a_watch_kills_a_process_at_the_deadline() -> None:
     worker = Worker()
     watch = LimitWatch(worker.child, 0.0, 1 << 40)
-    worker._receive(60)  # the child is ready and waits for a request
+    worker.receive(60)  # the child is ready and waits for a request
     with pytest.raises(EOFError):
-        watch.result(lambda: worker._receive(60))
+        watch.result(lambda: worker.receive(60))
     assert watch.exceeded == "time"
     worker.child.wait(60)
     assert worker.child.poll() is not None
@@ -244,7 +244,7 @@ def test_a_watch_kills_a_process_at_the_deadline() -> None:
 def test_a_watched_wait_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C must end the wait, although it does not interrupt a read on Windows."""
     worker = Worker()
-    worker._receive(60)
+    worker.receive(60)
 
     def interrupt(pid: int) -> int:
         os.kill(os.getpid(), signal.SIGINT)
@@ -253,7 +253,7 @@ def test_a_watched_wait_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onnxtext.checker.isolation.limit_watch.memory_of", interrupt)
     watch = LimitWatch(worker.child, 60, 1 << 40)
     with pytest.raises(KeyboardInterrupt):
-        watch.result(lambda: worker._receive(60))
+        watch.result(lambda: worker.receive(60))
     worker.child.wait(60)  # its pipes close before it has ended
     assert worker.child.poll() is not None
     worker.child.close()
@@ -275,7 +275,7 @@ def windows(fresh: inference_client.ProcessPool, monkeypatch: pytest.MonkeyPatch
     """Remove the functions that parent and child lack on Windows."""
     monkeypatch.setattr(spawn, "CODE", ON_WINDOWS + spawn.CODE)
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
-    monkeypatch.setattr(child_process, "_LIMITED", False)
+    monkeypatch.setattr(child_process, "LIMITED", False)
     for module, name in ((os, "set_blocking"), (select, "poll"), (signal, "SIGPIPE")):
         monkeypatch.delattr(module, name, raising=False)
 
@@ -314,7 +314,7 @@ def test_limits_hold_on_windows_too(windows: None, monkeypatch: pytest.MonkeyPat
 def test_a_child_without_a_parent_exits_on_windows_too(tmp_path: Path) -> None:
     """The child gets no signal when its parent is killed, so it exits by itself after a time."""
     code = ON_WINDOWS + spawn.CODE.replace(
-        "import child_main\n", "import child_main; child_main._ORPHANED = 1\n"
+        "import child_main\n", "import child_main; child_main.ORPHANED = 1\n"
     )
     worker = Path(spawn.__file__).parent
     import onnx.onnx_cpp2py_export as native
@@ -335,7 +335,7 @@ def test_a_damaged_answer_is_a_failure(
 ) -> None:
     """A child with corrupt memory may keep running and answer."""
     monkeypatch.setattr(spawn, "may_fork", lambda: False)
-    lies = "import child_main; child_main._answer = lambda *arguments: b'12345678'\n"
+    lies = "import child_main; child_main.answer = lambda *arguments: b'12345678'\n"
     monkeypatch.setattr(spawn, "CODE", spawn.CODE.replace("import child_main\n", lies))
     worker = Worker()
     with pytest.raises(WorkerDied) as caught:

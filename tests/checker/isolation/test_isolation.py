@@ -172,7 +172,7 @@ def test_many_kinds_of_arguments_terminate() -> None:
 
 
 def test_failures_of_one_model_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference_client, "_MAX_FAILED", 3)
+    monkeypatch.setattr(inference_client, "MAX_FAILED", 3)
     opset, _, node = CASES["einsum-loop"]
     sizes = range(3, 8)  # different nodes, for which no answer is cached
     inputs = ", ".join(f"float[3, 3, {size}] x{size}" for size in sizes)
