@@ -207,7 +207,7 @@ def _restore_encoding(
         except WireError:
             pass
         else:
-            if _same_model(restored, model, blob_source):
+            if _same_model(restored, model, data, blob_source):
                 return restored
     warnings.warn(
         f"{name}: the encoding section does not fit the model (was the text edited?), so the model "
@@ -218,13 +218,17 @@ def _restore_encoding(
     return data
 
 
-def _same_model(data: bytes, model: Model, blob_source: BlobSource | None) -> bool:
-    """Whether `data` encodes `model`, canonically or not."""
-    from onnxtext.proto.decode.lift import LiftError, canonical_encoding
+def _same_model(data: bytes, model: Model, encoded: bytes, blob_source: BlobSource | None) -> bool:
+    """Whether `data` encodes `model`, canonically or not; `encoded` is its encoding by habits."""
+    from onnxtext.proto.decode.lift import LiftError, canonical_encoding, canonical_message
 
+    if model.encoding_habits:
+        encoded = lower_model(replace(model, encoding_habits=()), blob_source)
     try:
-        canonical = lower_model(replace(model, encoding_habits=()), blob_source)
-        return canonical_encoding(data) == canonical
+        # Only long varints in unknown fields need the encoding of the syntax tree.
+        return (
+            canonical_message("ModelProto", data) == encoded or canonical_encoding(data) == encoded
+        )
     except LiftError:
         return False
 

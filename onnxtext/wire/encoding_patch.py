@@ -33,10 +33,10 @@ _MIN_COPY = 8
 
 def make_patch(canonical: bytes, original: bytes) -> bytes:
     """Return a patch that turns `canonical` into `original`; takes linear time."""
-    blocks: dict[bytes, int] = {}
     step = max(_BLOCK, -(-len(canonical) // _MAX_BLOCKS))
-    for offset in range(0, len(canonical) - _BLOCK + 1, step):
-        blocks.setdefault(canonical[offset : offset + _BLOCK], offset)
+    offsets = range(0, len(canonical) - _BLOCK + 1, step)
+    # In reverse, so that the first of several equal blocks counts.
+    blocks = {canonical[offset : offset + _BLOCK]: offset for offset in reversed(offsets)}
     out: list[bytes] = []
     inserted = 0  # the instructions in `out` produce `original[:inserted]`
     offset = 0

@@ -22,7 +22,7 @@ from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.ast.model import Annotation
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.proto.decode.residual_fields import unknown_decorators
-from onnxtext.proto.decode.types_and_tensors import lift_annotation
+from onnxtext.proto.decode.types_and_tensors import NotCanonical, lift_annotation
 from onnxtext.proto.presence_defaults import unset_decorator
 from onnxtext.wire.reader import WireField, read_fields
 
@@ -226,8 +226,7 @@ cdef class Decoder:
         result = tail.whole
         if tail.is_rare:
             self.values.is_plain = False
-        if tail.has_empty_fields:
-            self.has_empty_fields = True
+        self.has_empty_fields |= tail.has_empty_fields
         if result is not None:  # inputs, outputs or the name follow other fields
             inputs += result.inputs
             outputs += result.outputs
@@ -298,6 +297,8 @@ cdef class Decoder:
         tail.attributes, tail.decorators = node.attributes, node.decorators
         tail.metadata = node.metadata
         if node.inputs or node.outputs or node.name is not None:
+            if self.values.is_strict:
+                raise NotCanonical
             tail.whole = node
         if key is not None and not any([item.type in (GRAPH, GRAPHS) for item in tail.attributes]):
             self.tails[key] = tail

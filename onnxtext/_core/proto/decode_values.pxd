@@ -13,7 +13,8 @@ cdef class Values:
         largest: the number of elements of the largest tensor, or list in an attribute, so far;
             `UNKNOWN` after a string of more than `SMALL` bytes, and after an item that Python
             decoded.
-        is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`.
+        is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`;
+            the same for an input, an output or the name after later fields of a node.
         is_plain: whether no item so far has metadata or is rare, such as an annotation.
         has_empty_names: whether a tensor in an attribute stores an empty name, or may store one.
     """
