@@ -24,7 +24,7 @@ from onnxtext.conversion_errors import (
 )
 from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector
-from onnxtext.proto.encode.lower import LowerError, lower_guarded, lower_model
+from onnxtext.proto.encode.lower import DEEP, LowerError, lower_guarded, lower_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from onnxtext.weights.find_blobs import BlobReader
@@ -131,7 +131,7 @@ def lower_checked(
         omit_repetitions=omit_repetitions,
     )
     check_encoded_size(sum(map(len, pieces)) + omitted, "model would take", source)
-    if depth > _DEEP:
+    if depth > DEEP:
         from onnxtext.proto.descriptors import message_classes
 
         decode_message(message_classes().ModelProto, b"".join(pieces), source)
@@ -180,13 +180,6 @@ def _move_to_external_file(
     with _blob_diagnostics(source):
         blobs = Blobs(model.resources)
         Externalizer(external, blobs, blob_source or BlobReader(None, ())).run(model)
-
-
-_DEEP = 75
-"""Protobuf can read all models up to this estimated nesting depth.
-
-Deeper models are decoded, to check whether protobuf can read them.
-"""
 
 
 def _restore_encoding(

@@ -8,8 +8,129 @@ from collections.abc import Sequence
 
 import onnx
 import pytest
+from google.protobuf.message import DecodeError, Message
 
 import onnxtext
+from onnxtext.wire.writer import END_GROUP, GROUP, tag
+
+TYPES = {
+    "sequence": "sequence_type.elem_type",
+    "map": "map_type.value_type",
+    "optional": "optional_type.elem_type",
+}
+GRAPHS = {"graph": "node.attribute.g", "list": "node.attribute.graphs"}
+PLACES = {
+    "graph.input.type": TYPES,
+    "graph.value_info.type": TYPES,
+    "graph.node.attribute.tp": TYPES,
+    "graph.node.attribute.type_protos": TYPES,
+    "graph.node.attribute.g.output.type": TYPES,
+    "functions.attribute_proto.tp": TYPES,
+    "training_info.algorithm.value_info.type": TYPES,
+    "graph": GRAPHS,
+    "training_info.initialization": GRAPHS,
+    "functions.node.attribute.g": GRAPHS,
+}
+"""For each path of fields to a message, the paths that can repeat inside it."""
+
+_A = onnx.AttributeProto
+ATTRIBUTE_TYPES = {
+    "g": _A.GRAPH,
+    "graphs": _A.GRAPHS,
+    "tp": _A.TYPE_PROTO,
+    "type_protos": _A.TYPE_PROTOS,
+}
+
+
+def child(message: Message, name: str) -> Message:
+    """Add a message to a field, and the other fields that the syntax needs; return it."""
+    if isinstance(message, onnx.AttributeProto):
+        message.name, message.type = "a", ATTRIBUTE_TYPES[name]
+    elif isinstance(message, onnx.TypeProto.Map):
+        message.key_type = onnx.TensorProto.INT64
+    elif isinstance(message, onnx.NodeProto):
+        message.op_type = "Op"
+    field = getattr(message, name)
+    if hasattr(field, "add"):
+        result: Message = field.add()
+        return result
+    field.SetInParent()
+    return field  # type: ignore[no-any-return]
+
+
+def model_of_depth(depth: int, place: str, part: str, end: Sequence[str], groups: int) -> bytes:
+    """Return a model whose innermost message has `depth` messages around it."""
+    model = onnx.ModelProto(ir_version=10)
+    message: Message = model
+    names = place.split(".")
+    step = PLACES[place][part].split(".")
+    while len(names) + len(step) + len(end) + groups <= depth:
+        names += step
+    for name in (*names, *end):
+        message = child(message, name)
+    if isinstance(message, onnx.TypeProto.Tensor):
+        message.elem_type = onnx.TensorProto.FLOAT
+    groups = depth - len(names) - len(end)
+    message.MergeFromString(tag(99, GROUP) * groups + tag(99, END_GROUP) * groups)
+    return model.SerializeToString()
+
+
+def is_readable(data: bytes) -> bool:
+    """Whether protobuf can read a model."""
+    try:
+        onnx.ModelProto.FromString(data)
+    except DecodeError:
+        return False
+    return True
+
+
+ENDS = {"type": ["tensor_type"], "shape": ["tensor_type", "shape", "dim"], "nothing": []}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("place", PLACES)
+def test_limit(place: str, end: str) -> None:
+    """`from_binary` reads what protobuf reads, and `to_binary` writes it again."""
+    fields = ENDS[end] if PLACES[place] is TYPES else []
+    for part in PLACES[place]:
+        for depth in range(98, 103):
+            for groups in (0, 1, 60):
+                data = model_of_depth(depth, place, part, fields, groups)
+                assert is_readable(data) == (depth <= 100)
+                if depth <= 100:
+                    assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+                else:
+                    with pytest.raises(onnxtext.OnnxTextError, match="more than 100 levels"):
+                        onnxtext.from_binary(data)
+
+
+RECORDS = {
+    "@set(99: {}) <ir_version: 10> g () => () {{}}": 1,
+    'g () => () {{}} configuration "c" {{99: {}}}': 2,
+    "@set(99: {}) g () => () {{}}": 2,
+    "g () => () {{ @set(99: {}) = Op () }}": 3,
+    "g () => () {{ = Op <a = {{99: {}}}> () }}": 4,
+    "g (@type.set(99: {}) float x) => () {{}}": 4,
+    "g (float[@set(99: {}) N] x) => () {{}}": 7,
+    "g (seq(@set(99: {}) float) x) => () {{}}": 6,
+}
+"""For each text, how many messages and groups enclose the contents of a record at `{}`."""
+
+
+@pytest.mark.parametrize("text", RECORDS)
+def test_limit_of_records(text: str) -> None:
+    """`to_binary` writes a record if protobuf can read it, and rejects it otherwise."""
+    for depth in range(98, 103):
+        record = "{}"
+        for _ in range(depth - RECORDS[text]):
+            record = f"{{99: {record}}}"
+        if depth <= 100:
+            data = onnxtext.to_binary(text.format(record))
+            assert is_readable(data)
+            assert onnxtext.to_binary(onnxtext.from_binary(data)) == data
+        else:
+            with pytest.raises(onnxtext.OnnxTextError, match="more than 100 levels"):
+                onnxtext.to_binary(text.format(record))
 
 
 @pytest.mark.parametrize("graphs", [1, 12, 20, 22, 25, 31, 33])

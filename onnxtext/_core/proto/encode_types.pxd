@@ -25,7 +25,7 @@ cdef class TypeEncoder:
         options: the arguments of `lowering`.
         many_repetitions: see `RepetitionLowering`.
         level: the nesting depth of graphs.
-        deepest_type: the maximum nesting depth of types.
+        deepest_type: the maximum nesting depth of types and records.
         types_in_python: whether presence defaults add fields to types.
         out: the bytes since the last piece.
     """

@@ -24,7 +24,7 @@ from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
-from onnxtext.proto.encode.lower import LowerError, lower_fragment, lower_guarded, lower_model
+from onnxtext.proto.encode.lower import DEEP, LowerError, lower_fragment, lower_guarded, lower_model
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.proto.unknown_fields import canonical_unknown_fields
 from onnxtext.proto.unreachable_annotations import settle_annotations
@@ -177,13 +177,19 @@ def _fast_path(
     Returns:
         (AST, False) if the AST is complete; otherwise (None, differs). `differs` is True if a
         model's encoding differs from `data` before the end of the main graph.
+
+    Raises:
+        LiftError: protobuf cannot read the message, for example because it is nested too deeply.
     """
     try:
         lifted = _lift_fast(data, message, finish, most_ints)
         if not isinstance(lifted, Model):
+            canonical_message(data, message)  # protobuf checks the depth
             is_complete = lower_fragment(lifted, message) == bytes(data)
             return (lifted if is_complete else None), False
-        pieces = lower_guarded(lifted, verified=True)[0]
+        pieces, depth, _ = lower_guarded(lifted, verified=True)
+        if depth > DEEP:
+            canonical_message(data, message)
         # Do not join the pieces of large models: their weights share memory with `data`.
         if len(data) > _LARGE:
             is_complete = pieces_equal(pieces, data)

@@ -25,6 +25,9 @@ from onnxtext.select_core import Core, core, core_module
 from onnxtext.tensor.blobs import BlobSource
 from onnxtext.wire.writer import Piece, delimited
 
+DEEP = 75
+"""Protobuf can read all models up to this estimated nesting depth (see `lower_guarded`)."""
+
 __all__ = ["LowerError", "lower_fragment", "lower_model", "lower_pieces", "lower_without_weights"]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from onnxtext import ast
 from onnxtext.ast.compact_form import list_order
+from onnxtext.ast.nesting import nesting
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.encode.types_and_tensors import entry, metadata_fields
@@ -74,6 +75,7 @@ class Lowering(ValueLowering):
 
         try:
             rest = lower_record(message_spec("DeviceConfigurationProto"), configuration.record)
+            self.deepest_type = max(self.deepest_type, nesting(configuration.record))
         except RecordError as error:
             raise LowerError.of_record(error, offset, "configuration") from None
         return text_field(b"\x0a", configuration.name) + rest

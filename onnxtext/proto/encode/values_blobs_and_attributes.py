@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 
 from onnxtext import ast
+from onnxtext.ast.nesting import nesting
 from onnxtext.ast.tensors_and_attributes import SplatData
 from onnxtext.ast.typed_blobs import data_of_blob, list_of_blob, split_repetition
-from onnxtext.ast.types import type_depth
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.encode.decorators import finish_message, select_decorators
 from onnxtext.proto.encode.lower_error import LowerError
@@ -44,7 +44,7 @@ class ValueLowering(RepetitionLowering, ABC):
     Attributes:
         depth: the nesting depth of the graph that is being encoded.
         deepest: the maximum nesting depth of graphs so far.
-        deepest_type: the maximum nesting depth of types so far.
+        deepest_type: the maximum nesting depth of types and records so far.
     """
 
     depth = deepest = deepest_type = 0
@@ -240,7 +240,7 @@ class ValueLowering(RepetitionLowering, ABC):
             data = lower_type(type)
         except RecordError as error:
             raise LowerError.of_record(error, offset) from None
-        self.deepest_type = max(self.deepest_type, type_depth(type))
+        self.deepest_type = max(self.deepest_type, nesting(type))
         return self.finish("TypeProto", data, decorators, offset)
 
     # ---- Attributes -------------------------------------------------------------------------
@@ -267,6 +267,7 @@ class ValueLowering(RepetitionLowering, ABC):
         value = attribute.value
         kind = b"" if attribute.type is None else b"\xa0\x01" + signed_varint(attribute.type)
         if isinstance(value, ast.Record):
+            self.deepest_type = max(self.deepest_type, nesting(value))
             data = self._record_attribute(name, value)
         elif value is None:
             data = name + kind
@@ -393,6 +394,7 @@ class ValueLowering(RepetitionLowering, ABC):
         known = self._finished.get(key)
         if known is not None:
             return known[0]
+        self.deepest_type = max(self.deepest_type, nesting((*decorators,)))
         result = finish_message(message, data, extra or (), decorators, offset)
         if key and len(self._finished) < _MAX_FINISHED:
             self._finished[key] = (result, decorators)
