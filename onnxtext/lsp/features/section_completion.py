@@ -21,7 +21,7 @@ from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
 from onnxtext.lsp.index.resolve_section_names import node_labels, section_scope
 from onnxtext.lsp.index.section_context import SectionContext, metadata_entries
-from onnxtext.lsp.index.section_names import SectionName, path_steps
+from onnxtext.lsp.index.section_names import SectionName, graph_path, path_steps
 from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.source import Span
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
@@ -159,14 +159,12 @@ class _SectionItems:
         if kind == "function":
             yield from self._functions()
             return
-        steps = [step for step, _ in path_steps(tokens)]
-        count = len(steps) // 2 * 2
-        path = tuple(zip(steps[:count:2], steps[1:count:2], strict=True))
-        scope = self._scope(path)
+        steps = path_steps(tokens)
+        scope = self._scope(graph_path(steps))
         if scope is None:
             return
         if len(steps) % 2:
-            yield from self._attributes(scope, steps[-1])
+            yield from self._attributes(scope, steps[-1][0])
             return
         in_brackets = bool(tokens) and tokens[-1] == "["
         if kind in ("node", "graph", "quantization") or in_brackets:

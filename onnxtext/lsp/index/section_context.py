@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from onnxtext.checker.context.checked_model import FunctionKey
-from onnxtext.lsp.index.section_names import key_of_function
+from onnxtext.lsp.index.section_names import SectionBlock, SectionReader, function_of
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
@@ -20,27 +20,6 @@ if TYPE_CHECKING:
 _MAX_CHARACTERS = 400_000
 
 Kind = Literal["block", "name", "key", "value", "pair-key", "pair-value", "nothing"]
-
-
-@dataclass(slots=True)
-class SectionBlock:
-    """A block of the metadata section, or a section.
-
-    Attributes:
-        kind: the kind of the block, such as `node`, or the name of the section.
-        path: the tokens between the kind and the opening brace.
-        entries: the value of each entry that ends before the requested offset, by key.
-        last: the last inner block that ends before the requested offset; None if an entry follows
-            this inner block.
-        above: the block directly above in the same outer block; None if there is none. The keyword
-            `above` repeats the values of that block.
-    """
-
-    kind: str
-    path: list[Token] = field(default_factory=list)
-    entries: dict[str, str] = field(default_factory=dict)
-    last: SectionBlock | None = None
-    above: SectionBlock | None = None
 
 
 @dataclass(slots=True)
@@ -80,8 +59,7 @@ class SectionContext:
     @property
     def function(self) -> FunctionKey | None:
         """The key of the function whose block contains the offset; None outside of functions."""
-        paths = (block.path for block in self.blocks[1:] if block.kind == "function")
-        return key_of_function(next(paths, ()))
+        return function_of(self.blocks)
 
 
 def section_context(index: Index, offset: int) -> SectionContext | None:
@@ -95,7 +73,7 @@ def section_context(index: Index, offset: int) -> SectionContext | None:
     section, start, inside, _ = next(begun, ("", 0, 0, 0))
     if text[inside - 1 : inside] != "{" or offset - start > _MAX_CHARACTERS:
         return None
-    reader = _Reader(SectionBlock(section))
+    reader = SectionReader(section)
     for token in load_lexer().tokens(text, inside, offset):
         reader.read(token)
         if not reader.blocks:
@@ -111,54 +89,7 @@ def section_context(index: Index, offset: int) -> SectionContext | None:
     return SectionContext(section, start, kind, reader.blocks, reader.waiting)
 
 
-class _Reader:
-    """Reads the tokens of a section; `waiting` has the tokens of the last, incomplete item."""
-
-    def __init__(self, section: SectionBlock) -> None:
-        self.blocks = [section]
-        self.waiting: list[Token] = []
-        self.brackets = 0
-
-    def read(self, token: Token) -> None:
-        """Read the next token."""
-        block, waiting = self.blocks[-1], self.waiting
-        other = token == "{" and self.blocks[0].kind != "metadata"
-        if self.brackets or other or token in ("[", "<") or token.endswith("("):
-            self._in_brackets(token)
-        elif token == "{":
-            kind = str(waiting[0]) if waiting else ""
-            self.blocks.append(SectionBlock(kind, waiting[1:], above=block.last))
-            self.waiting = []
-        elif token == "}":
-            self.blocks.pop()
-            if self.blocks:
-                self.blocks[-1].last = block
-            self.waiting = []
-        else:
-            waiting.append(token)
-            if len(waiting) == 3 and waiting[1] == ":" and self._is_value(token):
-                block.entries[name_of(waiting[0])] = str(token)
-                block.last = None
-                self.waiting = []
-
-    def _is_value(self, token: Token) -> bool:
-        """Whether a token after a colon is a complete value."""
-        if self.blocks[0].kind in ("training", "quantization"):
-            return False
-        return self.blocks[0].kind == "metadata" or token.startswith('"')
-
-    def _in_brackets(self, token: Token) -> None:
-        """Read a token of a list, node label, decorator or graph, including its brackets."""
-        self.brackets += token in ("[", "<", "{") or token.endswith("(")
-        self.brackets -= token in ("]", ">", ")", "}")
-        self.waiting.append(token)
-        decorator = self.waiting[0].startswith("@")
-        labels = ":" not in self.waiting
-        if not self.brackets and (decorator or (not labels and token in ("]", "}"))):
-            self.waiting = []
-
-
-def _kind(section: str, reader: _Reader) -> Kind:
+def _kind(section: str, reader: SectionReader) -> Kind:
     """Return the kind of the item to complete after the tokens that `reader` has read."""
     block, waiting = reader.blocks[-1], reader.waiting
     last = str(waiting[-1]) if waiting else ""

@@ -7,9 +7,8 @@ The syntax tree has no positions of these names, so they are found from the toke
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.section_paths import PathStep
@@ -17,7 +16,7 @@ from onnxtext.checker.context.checked_model import FunctionKey
 from onnxtext.source import Span
 from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.actions.strings import name_of
-from onnxtext.syntax.grammar.lexer import Lexer, Token, load_lexer
+from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.section_spans import SectionSpan
 
 _SECTIONS = ("metadata", "quantization", "training")
@@ -54,6 +53,88 @@ class SectionName:
     is_parameter: bool = False
 
 
+@dataclass(slots=True)
+class SectionBlock:
+    """A block of the metadata section, or a section.
+
+    Attributes:
+        kind: the kind of the block, such as `node`, or the name of the section.
+        path: the tokens between the kind and the opening brace.
+        entries: the value of each entry that was read, by key.
+        last: the last inner block that was read; None if an entry follows this inner block.
+        above: the block directly above in the same outer block; None if there is none. The keyword
+            `above` repeats the values of that block.
+    """
+
+    kind: str
+    path: list[Token] = field(default_factory=list)
+    entries: dict[str, str] = field(default_factory=dict)
+    last: SectionBlock | None = None
+    above: SectionBlock | None = None
+
+
+class SectionReader:
+    """Reads the tokens after the opening brace of a section.
+
+    Attributes:
+        blocks: the section and the open blocks in it, outermost first; empty after the section.
+        waiting: the tokens of the last, incomplete item.
+    """
+
+    def __init__(self, section: str) -> None:
+        self.blocks = [SectionBlock(section)]
+        self.waiting: list[Token] = []
+        self._brackets = 0
+
+    def read(self, token: Token) -> list[Token]:
+        """Read the next token; return the tokens of the item that it ends, [] if it ends none.
+
+        An item is an entry, a list with its key, or the head of a block; a `{` ends a head.
+        """
+        block, waiting = self.blocks[-1], self.waiting
+        kind = self.blocks[0].kind
+        if token in ("{", "}") and kind in ("metadata", "quantization"):
+            self._brackets = 0  # no list of these sections has braces: a bracket is missing
+        other = token == "{" and kind != "metadata"
+        if self._brackets or other or token in ("[", "<") or token.endswith("("):
+            return self._in_brackets(token)
+        if token == "{":
+            head = str(waiting[0]) if waiting else ""
+            self.blocks.append(SectionBlock(head, waiting[1:], above=block.last))
+            return self._end_item()
+        if token == "}":
+            self.blocks.pop()
+            if self.blocks:
+                self.blocks[-1].last = block
+            self.waiting = []
+            return []
+        waiting.append(token)
+        if len(waiting) == 3 and waiting[1] == ":" and self._is_value(token):
+            block.entries[name_of(waiting[0])] = str(token)
+            block.last = None
+            return self._end_item()
+        return []
+
+    def _end_item(self) -> list[Token]:
+        item, self.waiting = self.waiting, []
+        return item
+
+    def _is_value(self, token: Token) -> bool:
+        """Whether a token after a colon is a complete value."""
+        if self.blocks[0].kind in ("training", "quantization"):
+            return False
+        return self.blocks[0].kind == "metadata" or token.startswith('"')
+
+    def _in_brackets(self, token: Token) -> list[Token]:
+        """Read a token of a list, node label, decorator or graph, including its brackets."""
+        self._brackets += token in ("[", "<", "{") or token.endswith("(")
+        self._brackets -= token in ("]", ">", ")", "}")
+        self.waiting.append(token)
+        decorator = self.waiting[0].startswith("@")
+        ends_value = ":" in self.waiting and token in ("]", "}")
+        return self._end_item() if not self._brackets and (decorator or ends_value) else []
+
+
 def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionName]:
     """Return the names of values, nodes and functions in the `_SECTIONS` of a text."""
     result: list[SectionName] = []
@@ -61,134 +142,71 @@ def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionNam
     for section in sections:
         if section.keyword not in _SECTIONS:
             continue
-        reader = _Reader(text, section.at)
-        if section.keyword == "training":
-            reader.read_training(trainings)
-            trainings += 1
-        else:
-            reader.read()
-        result += reader.found
+        reader = SectionReader(section.keyword)
+        tokens = load_lexer().read(text, section.inside)
+        for kind, spelled, offset in islice(tokens, _MAX_TOKENS):
+            token = Token(spelled, offset, kind)
+            item = reader.read(token)
+            if not reader.blocks:
+                break
+            if section.keyword != "metadata":
+                result += _names_in_pairs(section, trainings, item)
+            elif item and token == "{":
+                result += _names_in_head(section, reader.blocks)
+        trainings += section.keyword == "training"
     return result
 
 
-class _Reader:
-    """Reads one section, and adds its names to `found`."""
+def _names_in_head(section: SectionSpan, blocks: list[SectionBlock]) -> Iterator[SectionName]:
+    """Yield the names in the head of a metadata block, the last of `blocks`."""
+    block = blocks[-1]
+    if block.kind != "function":
+        if block.kind in BLOCKS:
+            yield from _names_in_path(section, path_steps(block.path), function_of(blocks[:-1]))
+        return
+    key = key_of_function(block.path)
+    if key is not None:
+        token = split_overload(block.path)[0][-1]
+        yield SectionName(section.at, name_of(token), token.span, function=key)
 
-    def __init__(self, text: str, offset: int) -> None:
-        self.text = text
-        self.at = offset
-        self.lexer: Lexer = load_lexer()
-        self.cursor = offset
-        self.found: list[SectionName] = []
 
-    def _add(self, token: Token, **fields: Any) -> None:
-        """Add the name in a token; `fields` are the other fields of its `SectionName`."""
-        self.found.append(SectionName(self.at, name_of(token), token.span, **fields))
+def _names_in_pairs(section: SectionSpan, number: int, item: list[Token]) -> Iterator[SectionName]:
+    """Yield the names in an item `key: ["a": "b", …]` of a section `quantization` or `training`.
 
-    def next(self) -> Token | None:
-        token = self.lexer.token(self.text, self.cursor)
-        if token is not None:
-            self.cursor = token.end
-        return token
+    `number` is the index of the training section. There are no names in other items.
+    """
+    colon = next((index for index, token in enumerate(item) if token == ":"), 0)
+    strings = [token for token in item[colon + 1 :] if token.startswith(('"', 'b"'))]
+    if section.keyword == "quantization" and colon:
+        steps = path_steps(item[:colon])
+        yield from _names_in_path(section, steps, None)
+        for token in strings[1::2]:
+            name, path = name_of(token), graph_path(steps)
+            yield SectionName(section.at, name, token.span, path, is_parameter=True)
+    elif colon and item[colon - 1] in ("initialization_binding", "update_binding"):
+        graph = "algorithm" if item[colon - 1] == "update_binding" else "initialization"
+        for index, token in enumerate(strings[: len(strings) // 2 * 2]):
+            training = (number, graph) if index % 2 else None
+            yield SectionName(section.at, name_of(token), token.span, training=training)
 
-    def tokens(self) -> Iterator[Token]:
-        """Yield the following tokens, at most `_MAX_TOKENS`."""
-        return islice(iter(self.next, None), _MAX_TOKENS)
 
-    def read(self) -> None:
-        """Read a section `metadata` or `quantization`."""
-        quantization = self.next() == "quantization"
-        self.next()
-        depth, within = 1, None
-        functions: list[tuple[int, FunctionKey]] = []
-        waiting: list[Token] = []
-        for token in self.tokens():
-            if token == "}":
-                depth -= 1
-                while functions and functions[-1][0] > depth:
-                    functions.pop()
-                waiting = []
-                if depth <= 0:
-                    return
-            elif token == "{":
-                within = functions[-1][1] if functions else None
-                depth += 1
-                function = self._block(waiting, within)
-                if function is not None:
-                    functions.append((depth, function))
-                waiting = []
-            elif token == ":" and quantization and waiting:
-                path = self._path(waiting, None)
-                waiting = []
-                for _, value in self._pairs():
-                    self._add(value, path=path, is_parameter=True)
-            elif token.startswith('"""') or (waiting and waiting[-1] == ":" and depth > 0):
-                entry = not (waiting and waiting[0] in BLOCKS and len(waiting) > 2)
-                waiting = [] if entry else [*waiting, token]
-            else:
-                waiting.append(token)
+def _names_in_path(
+    section: SectionSpan, steps: Sequence[tuple[PathStep, Token]], within: FunctionKey | None
+) -> Iterator[SectionName]:
+    """Yield the labels and outputs in a path such as `[label].attribute[1].output`.
 
-    def _pairs(self) -> list[tuple[Token, Token]]:
-        """Read a list `["a": "b", …]`; return its pairs."""
-        depth = 0
-        inside: list[Token] = []
-        for token in self.tokens():
-            if token in ("{", "}"):  # the list has no closing bracket
-                self.cursor = token.at
-                break
-            depth += (token == "[") - (token == "]")
-            if depth <= 0:
-                break
-            if token.startswith(('"', 'b"')):
-                inside.append(token)
-        return list(zip(inside[::2], inside[1::2], strict=False))
+    `steps` is the result of `path_steps`; `within` is the key of the function around the path.
+    """
+    path = graph_path(steps)
+    for index, (step, token) in enumerate(steps[::2]):
+        label = step.is_label
+        yield SectionName(section.at, step.name, token.span, path[:index], within, is_label=label)
 
-    def read_training(self, number: int) -> None:
-        """Read training section `number`: its pairs of an initializer and a graph's output."""
-        depth = 0
-        for token in self.tokens():
-            depth += (token == "{") - (token == "}")
-            if token == "}" and depth <= 0:
-                return
-            if depth == 1 and token in ("initialization_binding", "update_binding"):
-                graph = "algorithm" if token == "update_binding" else "initialization"
-                self.next()
-                for initializer, output in self._pairs():
-                    self._add(initializer)
-                    self._add(output, training=(number, graph))
 
-    def _block(self, tokens: list[Token], within: FunctionKey | None) -> FunctionKey | None:
-        """Add the names in the head of a block; for a `function` block, return the function's key.
-
-        Return None for other blocks, and for a function without a name. `tokens` is the head: the
-        kind of the block, then a path or function name. `within` is the key of the function around
-        the block.
-        """
-        if not tokens or tokens[0] not in BLOCKS:
-            return None
-        if tokens[0] != "function":
-            self._path(tokens[1:], within)
-            return None
-        key = key_of_function(tokens[1:])
-        if key is not None:
-            self._add(split_overload(tokens[1:])[0][-1], function=key)
-        return key
-
-    def _path(
-        self, tokens: list[Token], within: FunctionKey | None
-    ) -> tuple[tuple[PathStep, PathStep], ...]:
-        """Read a path such as `[label].attribute[1].output`, and add its labels and outputs.
-
-        Return the path to the graph of the last name.
-        """
-        steps = path_steps(tokens)
-        path: list[tuple[PathStep, PathStep]] = []
-        for index in range(0, len(steps), 2):
-            step, token = steps[index]
-            self._add(token, path=tuple(path), within=within, is_label=step.is_label)
-            if index + 1 < len(steps):
-                path.append((step, steps[index + 1][0]))
-        return tuple(path)
+def graph_path(steps: Sequence[tuple[PathStep, Token]]) -> tuple[tuple[PathStep, PathStep], ...]:
+    """Return the path to the graph of the last name in a path, as in `SectionName.path`."""
+    plain = [step for step, _ in steps]
+    return tuple(zip(plain[::2], plain[1::2], strict=False))
 
 
 def path_steps(tokens: Sequence[Token]) -> list[tuple[PathStep, Token]]:
@@ -229,3 +247,9 @@ def key_of_function(tokens: Sequence[Token]) -> FunctionKey | None:
         return None
     *domain, name = map(name_of, names)
     return plain_domain(".".join(domain)), name, overload
+
+
+def function_of(blocks: Sequence[SectionBlock]) -> FunctionKey | None:
+    """Return the key of the outermost function in nested blocks; None if there is none."""
+    paths = (block.path for block in blocks if block.kind == "function")
+    return key_of_function(next(paths, ()))
