@@ -6,7 +6,7 @@ The decorators are `@value_info`, `@initializers`, `@device` and `@set`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from onnxtext.ast.compact_form.list_order import ORDERS
@@ -123,36 +123,11 @@ def listed_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
     graph = scope.original
     if graph.at < 0 or not any(item.name in ORDERS for item in graph.decorators):
         return
-    text = index.source.text
-    yield from _listed_names(text, _decorators_start(index, scope), index.name_span(graph).start)
+    spans = [_decorators_span(index, scope)]
     if index.model is not None and index.model.has_order and graph is index.model.graph:
-        for section in index.section_spans:
-            if section.keyword == "order" and section.at > graph.at:
-                yield from _listed_names(text, section.inside, section.end)
-                break
-
-
-_OPENING = frozenset(f"@{name}(" for name in ORDERS)
-
-
-def _listed_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield (name, span) of each name in `@value_info(…)` and `@initializers(…)`.
-
-    The search begins at `offset` and stops at `end` or at an unmatched `}`.
-    """
-    depth, start = 0, -1
-    for token in load_lexer().tokens(text, offset, end):
-        if not depth:
-            if token == "}":
-                return
-            if token in _OPENING:
-                start = token.at
-        depth += token.endswith("(") or token in ("[", "{")
-        depth -= token in (")", "]", "}")
-        if not depth:
-            start = -1
-        elif start >= 0 and token.startswith(('"', 'b"')):
-            yield name_of(token), token.span
+        sections = [s for s in index.section_spans if s.keyword == "order" and s.at > graph.at]
+        spans += [Span(section.inside, section.end) for section in sections[:1]]
+    yield from _values_in(index.source.text, spans, ORDERS)
 
 
 def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
@@ -160,28 +135,26 @@ def _recorded_values(index: Index, scope: Scope) -> Iterator[tuple[str, Span]]:
 
     The records in these decorators are shardings and quantization annotations, for example.
     """
-    text, graph = index.source.text, scope.original
+    graph, spans = scope.original, []
     if graph.at >= 0 and any(item.name == "set" for item in graph.decorators):
-        yield from _recorded_names(
-            text, _decorators_start(index, scope), index.name_span(graph).start
-        )
+        spans.append(_decorators_span(index, scope))
     for node in scope.nodes:
-        if not any(item.name in _WITH_RECORDS for item in index.original(node).decorators):
-            continue
-        located = index.located_item(node)
-        span = None if located is None else located.find("decorators")
-        if span is not None:
-            yield from _recorded_names(text, *span)
+        if any(item.name in _WITH_RECORDS for item in index.original(node).decorators):
+            located = index.located_item(node)
+            span = None if located is None else located.find("decorators")
+            spans += [] if span is None else [span]
+    yield from _values_in(index.source.text, spans, _WITH_RECORDS)
 
 
-def _decorators_start(index: Index, scope: Scope) -> int:
-    """Return the start of a graph with its decorators; `at` of a nested graph excludes them."""
+def _decorators_span(index: Index, scope: Scope) -> Span:
+    """Return the span of a graph's decorators; `at` of a nested graph excludes them."""
     offset, located = scope.original.at, index.located_item(scope.holder)
     if located is not None:
         for _, part in located.path_to(offset):
             if part.rule == "decorated_element" and "decorators" in part.parts:
-                return located.absolute(part.parts["decorators"]).start
-    return offset
+                offset = located.absolute(part.parts["decorators"]).start
+                break
+    return Span(offset, index.name_span(scope.original).start)
 
 
 _WITH_RECORDS = ("device", "set")
@@ -189,22 +162,31 @@ _NAMING = {"tensor_name": "", "value": "quant_parameter_tensor_names"}
 """Maps each field that names a value to the field that must enclose it; "" if any may."""
 
 
-def _recorded_names(text: str, offset: int, end: int) -> Iterator[tuple[str, Span]]:
-    """Yield (name, span) of each value in `@device(…)` and `@set(…)` between two offsets."""
-    around: list[str] = []
-    key = before = ""
-    for token in load_lexer().tokens(text, offset, end):
-        if token.endswith("(") or token in ("[", "{"):
-            around.append(token[1:-1] or key)
-        elif token in (")", "]", "}"):
-            del around[-1:]
-        elif token == ":":
-            key = name_of(before)
-        elif before == ":" and key in _NAMING and around and around[0] in _WITH_RECORDS:
-            is_string = token.startswith(('"', 'b"'))
-            if is_string and _NAMING[key] in ("", *around):
-                yield name_of(token), token.span
-        before = token
+def _values_in(
+    text: str, spans: Iterable[Span], decorators: Container[str]
+) -> Iterator[tuple[str, Span]]:
+    """Yield (name, span) of each value in decorators of these names, in spans of a text.
+
+    In `@device(…)` and `@set(…)`, only the fields in `_NAMING` name values; in other decorators,
+    all strings do. The search in a span stops at an unmatched `}`.
+    """
+    for span in spans:
+        around: list[str] = []
+        key = before = ""
+        for token in load_lexer().tokens(text, *span):
+            if token.endswith("(") or token in ("[", "{"):
+                around.append(token[1:-1] or key)
+            elif token in (")", "]", "}"):
+                if token == "}" and not around:
+                    break
+                del around[-1:]
+            elif token == ":":
+                key = name_of(before)
+            elif token.startswith(('"', 'b"')) and around and around[0] in decorators:
+                field = before == ":" and _NAMING.get(key) in ("", *around)
+                if field or around[0] not in _WITH_RECORDS:
+                    yield name_of(token), token.span
+            before = token
 
 
 def _training(index: Index, number: int, kind: str) -> Scope | None:
