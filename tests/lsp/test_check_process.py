@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import onnxtext
 from onnxtext.io import files
 from onnxtext.lsp.server import check_process
 from onnxtext.lsp.server.check_document import Analysis, WorkerError, analyze
-from onnxtext.lsp.server.check_process import CheckJob, pack, read_message
+from onnxtext.lsp.server.check_process import CheckJob
 from onnxtext.lsp.server.check_scheduler import Checker
 from tests.lsp.documents import EXAMPLES, example, large
 
@@ -166,14 +167,14 @@ async def test_files_of_weights_are_mapped(tmp_path: Path) -> None:
         safe_paths.map_file = lambda *given: (print("mapped", given[1].name), old(*given))[1]
         check_process.main()
     """
-    job = pack(CheckJob(text, "m", tmp_path))
+    job = pickle.dumps(CheckJob(text, "m", tmp_path))
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, input=job, capture_output=True, check=True)
     # The process prints to standard error: its standard output is for messages.
     assert b"mapped w.npy" in done.stderr
     messages = BytesIO(done.stdout)
-    assert read_message(messages) == []
-    assert isinstance(read_message(messages), Analysis)
+    assert pickle.load(messages) == []
+    assert isinstance(pickle.load(messages), Analysis)
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.onnxtxt")), ids=lambda path: path.stem)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the checking process, `python -m onnxtext.lsp.server.check_process`: one job after the other.
 
-Each message is a length (eight bytes, little-endian) and a pickle of that length. The process
-answers a job with the diagnostics as soon as they are known, and then with an `Analysis`. After an
-internal error, it answers with a `WorkerError`. A separate process has three advantages: checks
-never block typing; they can be stopped at any time; and if onnx's inference crashes, the server
-continues.
+Each message is a pickle. The process answers a job with the diagnostics as soon as they are known,
+and then with an `Analysis`. After an internal error, it answers with a `WorkerError`. A separate
+process has three advantages: checks never block typing; they can be stopped at any time; and if
+onnx's inference crashes, the server continues.
 """
 
 from __future__ import annotations
@@ -17,13 +16,11 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO
 
 from onnxtext.checker.isolation.inference_client import Answers
 from onnxtext.io import files
 from onnxtext.lsp.server.check_document import Analysis, Report, WorkerError, analyze
-
-_HEAD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +30,6 @@ class CheckJob:
     text: str
     name: str
     base_dir: Path | None
-
-
-def pack(message: object) -> bytes:
-    """Return the bytes of a message for the pipe: its length and its pickle."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    return len(data).to_bytes(_HEAD, "little") + data
-
-
-def read_message(stream: IO[bytes]) -> Any:
-    """Read a message from a pipe.
-
-    Raises:
-        EOFError: the pipe ends.
-    """
-    head = stream.read(_HEAD)
-    size = int.from_bytes(head, "little")
-    data = stream.read(size)
-    if len(head) < _HEAD or len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
 
 
 def main() -> None:
@@ -65,9 +42,9 @@ def main() -> None:
     files.before_mapping = int
     _warm_up()
     answers: Answers = {}  # a cache: most results recur in the next version
-    with contextlib.suppress(EOFError):
+    with contextlib.suppress(EOFError, pickle.UnpicklingError):
         while True:
-            _send(writer, answer(read_message(reader), answers, partial(_send, writer)))
+            send(writer, answer(pickle.load(reader), answers, partial(send, writer)))
 
 
 def answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | WorkerError:
@@ -82,8 +59,9 @@ def answer(job: CheckJob, answers: Answers, report: Report) -> Analysis | Worker
         files.mapped.clear()  # unused in this process, where it would grow without limit
 
 
-def _send(writer: BinaryIO, message: object) -> None:
-    writer.write(pack(message))
+def send(writer: IO[bytes], message: object) -> None:
+    """Write a message to a pipe."""
+    pickle.dump(message, writer, protocol=pickle.HIGHEST_PROTOCOL)
     writer.flush()
 
 

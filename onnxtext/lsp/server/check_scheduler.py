@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from functools import partial
 
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.lsp.server.check_document import Analysis, WorkerError
-from onnxtext.lsp.server.check_process import CheckJob, pack, read_message
+from onnxtext.lsp.server.check_process import CheckJob, send
 
 DELAY = 0.2
 """Seconds without a change before a document is checked."""
@@ -26,6 +27,8 @@ GRACE = 1.0
 takes about a second, and the new process has an empty cache."""
 TIMEOUT_SECONDS = 60.0
 """Timeout of a check in seconds."""
+_GONE = (OSError, EOFError, ValueError, pickle.UnpicklingError)
+"""The errors of pipes to a process that has ended."""
 
 Done = Callable[[str, int, Analysis | WorkerError], None]
 Found = Callable[[str, int, list[Diagnostic]], None]
@@ -120,7 +123,7 @@ class Checker:
                 self._stop()
                 await asyncio.wait([answer])
                 outcome = WorkerError(f"checking took more than {TIMEOUT_SECONDS:.0f} seconds")
-            except (OSError, EOFError, ValueError):
+            except _GONE:
                 # `_stop` has ended the process, or it has crashed. `_spawn` starts a new one.
                 outcome = (
                     None if self.process is None else WorkerError("the checking process crashed")
@@ -172,19 +175,18 @@ def ask(
     `report` is called with the diagnostics as soon as they are known.
 
     Raises:
-        OSError, EOFError, ValueError: the process is gone.
+        OSError, EOFError, ValueError, UnpicklingError: the process is gone.
     """
     if process is None or process.stdin is None or process.stdout is None:
         raise EOFError
     try:
-        process.stdin.write(pack(job))
-        process.stdin.flush()
+        send(process.stdin, job)
         while True:
-            result: list[Diagnostic] | Analysis | WorkerError = read_message(process.stdout)
+            result: list[Diagnostic] | Analysis | WorkerError = pickle.load(process.stdout)
             if not isinstance(result, list):
                 return result
             report(result)
-    except (OSError, EOFError, ValueError):
+    except _GONE:
         _close(process)
         raise
 
