@@ -48,6 +48,9 @@ def non_numeric_lists(nodes: Iterable[Node]) -> Sequence[tuple[Attribute, ...]]:
 
     A numeric attribute has a name, a type, and a value that is a number or a list of numbers.
     """
+    if core() == "native":
+        result: list[tuple[Attribute, ...]] = core_module("ast.visit").non_numeric_lists(nodes)
+        return result
     return [
         attributes
         for attributes in attribute_lists(nodes)

@@ -12,6 +12,7 @@ from onnxtext.ast.visit import INLINE_BYTES
 from onnxtext.tensor.element_types import ELEMENTS
 
 cdef Py_ssize_t MAX_BYTES = INLINE_BYTES
+cdef object NUMBERS = PLAIN_VALUES - {bytes}
 cdef dict BITS = {name: element.bits for name, element in ELEMENTS.items()}
 
 
@@ -29,20 +30,30 @@ def attribute_lists(nodes):
 
 def rich_lists(nodes):
     """Return the same as `onnxtext.ast.visit.rich_lists`."""
-    return [item for item in attribute_lists(nodes) if not is_plain(item)]
+    return [item for item in attribute_lists(nodes) if not is_plain(item, False)]
 
 
-cdef bint is_plain(attributes) except -1:
-    """Whether `rich_lists` leaves out a tuple of attributes."""
+def non_numeric_lists(nodes):
+    """Return the same as `onnxtext.ast.visit.non_numeric_lists`."""
+    return [item for item in attribute_lists(nodes) if not is_plain(item, True)]
+
+
+cdef bint is_plain(attributes, bint numeric) except -1:
+    """Whether `rich_lists` or, if `numeric`, `non_numeric_lists` leaves out some attributes."""
+    allowed = NUMBERS if numeric else PLAIN_VALUES
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:
+            return False
+        if numeric and (
+            not get(attribute, OF_ATTRIBUTE.name) or get(attribute, OF_ATTRIBUTE.type) is None
+        ):
             return False
         value = get(attribute, OF_ATTRIBUTE.value)
         if type(value) is tuple:
             for item in <tuple>value:
-                if type(item) not in PLAIN_VALUES:
+                if type(item) not in allowed:
                     return False
-        elif type(value) not in PLAIN_VALUES:
+        elif type(value) not in allowed:
             return False
     return True
 
