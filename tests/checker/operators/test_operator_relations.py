@@ -49,6 +49,10 @@ WRONG: dict[Case, str] = {
     ("y = Attention (q, q, q, , , , n)", "float[2, 2, 4, 8] q, int64[3] n", 24):
         "the size of `n` is 3, but the batch size is 2",
     ("y = BlackmanWindow (n)", "int64[2] n", 17): "`n` must have one element",
+    ("y = Compress <axis = 2> (x, c)", "float[2, 3] x, bool[2] c", 9):
+        "`axis` is 2, but `x` has 2 dimensions",
+    ("s = Constant <value_ints = [2, 3]> ()\ny = Reshape (x, s)", "float[0, 3] x", 13):
+        "the number of elements of `x` is 0, but the number of elements of the new shape is 6",
     (COLUMNS.format(""), "float[1, 5, 4] x", 18): "a multiple of the block size (4 elements)",
     (COLUMNS.format(""), "float[1, 4, 5] x", 18): "is 5, but the number of blocks that fit is 4",
     (COLUMNS.format("<pads = [1, 0, 1, 0]> "), "float[1, 4, 4] x", 18): "that fit is 8",
@@ -212,6 +216,9 @@ RIGHT: tuple[Case, ...] = (
     ("s = Constant <value_ints = [2, 1, 4, 4]> ()\ny = AffineGrid (x, s)", "float[2, 2, 3] x", 20),
     ("y, k, v = Attention (q, q, q, , p, p)", "float[1, 2, 4, 8] q, float[1, 2, 3, 8] p", 23),
     ("y = BlackmanWindow (n)", "int64[1] n", 17),
+    ("y = Compress (x, c)\nz = Compress <axis = -2> (x, c)", "float[2, 3] x, bool[2] c", 11),
+    ("s = Constant <value_ints = [-1, 3]> ()\ny = Reshape (x, s)", "float[0, 3] x", 13),
+    ("s = Constant <value_ints = [4, 0]> ()\ny = Reshape (x, s)", "float[2, 0, 3] x", 13),
     ("d = Constant <value_float = 0.0> ()\ny = Div (x, d)\nz = Dropout (x, d)", "float[2] x", 13),
     ("d = Constant <value_float = 0.0> ()\ny = Mod <fmod = 1> (x, d)", "float[2] x", 13),
     ("n = Size (x)\no = Constant <value_int = 0> ()\ny = Div (o, n)", "int64[N] x", 13),

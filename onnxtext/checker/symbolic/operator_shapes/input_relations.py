@@ -42,6 +42,12 @@ def _center_crop_pad(call: OperatorCall) -> None:
         call.equal(len(axes), size, "the length of `axes`", "the size of {1}")
 
 
+def _compress(call: OperatorCall) -> None:
+    """Require the `axis` of `Compress` to exist in its input; without it, the input is flat."""
+    if call.attribute("axis") is not None:
+        call.axis("axis", 0)
+
+
 def _deform_conv(call: OperatorCall) -> None:
     """Require the inputs of `DeformConv` to agree in their channels, batch and spatial sizes."""
     data, weights = call.shape(0), call.shape(1)
@@ -359,6 +365,7 @@ _CHECKS: Mapping[str, Callable[[OperatorCall], None]] = {
     **IMAGES_AND_SIGNALS,
     "Attention": _attention,
     "CenterCropPad": _center_crop_pad,
+    "Compress": _compress,
     **dict.fromkeys(("CumProd", "CumSum"), _cumulative),
     **dict.fromkeys(("Div", "Mod"), require_divisor),
     "DeformConv": _deform_conv,
