@@ -70,6 +70,26 @@ def test_an_error_in_a_function_names_the_calls(operator: str, wrong: str, depth
     assert [label.span.start for label in called] == starts
 
 
+@pytest.mark.parametrize(
+    ("parameter", "result"), [("float[2, 9] a", "b"), ("a", "float[2, 9] c = Neg (a)\nb")]
+)
+def test_a_wrong_declared_shape_in_a_function_names_the_calls(parameter: str, result: str) -> None:
+    header = '<domain: "f", opset_import: [21, "f": 1]>\n'
+    outer = f"{header}f1 (a) => (b) {{ b = f.f2 (a) }}\n"
+    source = text(
+        "y = f.f1 (x)\nz = f.f1 (m)",
+        inputs="float[2, 9] x, float[2, 3] m",
+        outputs="float[2, 9] y",
+        opsets='21, "f": 1',
+        rest=f"{outer}{header}f2 ({parameter}) => (b) {{ {result} = Relu (a) }}\n",
+    )
+    (finding,) = onnxtext.check(source)
+    assert "is declared `[2, 9]`, but" in finding.message
+    called = [label for label in finding.labels if label.message == "in this call"]
+    starts = [source.index("f.f2"), source.index("f.f1 (m)")]
+    assert [label.span.start for label in called] == starts
+
+
 @pytest.mark.parametrize("operator", ["LRN <size = 3>", "Softmax <axis = 3>", "Not"])
 def test_many_errors_in_a_function_share_the_places_of_the_calls(operator: str) -> None:
     """Each error has up to 100 of these places."""

@@ -46,7 +46,7 @@ from onnxtext.checker.symbolic.shape_merging import (
     unify_shapes,
 )
 from onnxtext.checker.symbolic.sizes.polynomials import SymbolicSize, symbols
-from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, ShapeMismatch, SizeEquations
+from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, SizeEquations
 from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 from onnxtext.quick_dataclass import dataclass
 
@@ -297,7 +297,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         given = call_attributes(function.owner, node, environment.parameters)
         body = self._scope(function, shapes, None, values, sizes, instance, given)
         for index, wrong in enumerate(sizes.mismatches[rejected:], rejected):
-            if isinstance(wrong, ShapeMismatch) and not wrong.calls:  # not in an inner call
+            if not wrong.calls:  # not in an inner call
                 sizes.mismatches[index] = wrong._replace(calls=self._limits.places())
         self._limits.leave()
         result = body.results(function)

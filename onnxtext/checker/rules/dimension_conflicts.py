@@ -270,7 +270,7 @@ def _contradiction(wrong: ShapeContradiction) -> Finding:
     message = f"the shape of {quote(node.outputs[wrong.output])} {problem}"
     place = Place(node, ("outputs", wrong.output), f"its shape is `{computed}`")
     help = f"declare the shape `{computed}`, or correct the inputs of `{node.op_type}`"
-    return Finding("shape-mismatch", message, (place,), help, severity="warning")
+    return Finding("shape-mismatch", message, (place, *wrong.calls), help, severity="warning")
 
 
 def _shape_not_passed(wrong: PassedShape) -> Finding:
@@ -283,7 +283,7 @@ def _shape_not_passed(wrong: PassedShape) -> Finding:
     message = f"the shape of the function input {quote(value.name)} {problem}"
     place = Place(value, ("name",) if value.type is None else ("type",))
     help = f"declare the shape `{passed}`, or remove the declaration"
-    return Finding("shape-mismatch", message, (place,), help, severity="info")
+    return Finding("shape-mismatch", message, (place, *wrong.calls), help, severity="info")
 
 
 def _shape_text(shape: Extents) -> str:

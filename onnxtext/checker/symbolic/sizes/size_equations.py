@@ -80,23 +80,29 @@ class ShapeMismatch(NamedTuple):
 
 
 class ShapeContradiction(NamedTuple):
-    """A contradiction between the declared and the computed shape of output `output` of a node."""
+    """A contradiction between the declared and the computed shape of output `output` of a node.
+
+    `calls` are as in `ShapeMismatch`.
+    """
 
     node: Node
     output: int
     declared: Extents
     computed: Extents
+    calls: tuple[Place, ...] = ()
 
 
 class PassedShape(NamedTuple):
     """A contradiction between the declared shape of a function input and the shape in a call.
 
     `value` is the input of the function, and `passed` the shape of the value that the call passes.
+    `calls` are as in `ShapeMismatch`, and begin with this call.
     """
 
     value: ValueInfo
     declared: Extents
     passed: Extents
+    calls: tuple[Place, ...] = ()
 
 
 class _Link(NamedTuple):
