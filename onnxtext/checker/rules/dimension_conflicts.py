@@ -242,6 +242,11 @@ def _forced_equality(
 def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
     node = wrong.node
     places = [mismatch_place(node, wrong.message)]
+    help = "correct a declaration or an attribute, or reshape, transpose or slice an input"
+    first = _INPUT.search(wrong.message)
+    if first is not None and not wrong.shapes:
+        places = [Place(node, ("inputs", int(first[1])))]
+        help = "correct the elements of this input"
     for index, shape in enumerate(wrong.shapes):
         if shape is not None and index < len(node.inputs) and node.inputs[index]:
             places.append(Place(node, ("inputs", index), f"its shape is `{_shape_text(shape)}`"))
@@ -255,7 +260,7 @@ def _mismatch(wrong: ShapeMismatch, *, certain: bool) -> Finding:
         "shape-mismatch",
         mismatch_message(node, _INPUT.sub(name, wrong.message)),
         (*places, *wrong.calls),
-        help="correct a declaration or an attribute, or reshape, transpose or slice an input",
+        help=help,
         severity=None if certain else "warning",
     )
 

@@ -160,17 +160,19 @@ class OperatorCall:
             return
         self.sizes.equal(left, right, Place(self.node, ("op_type",)))
 
-    def reject(self, message: str, *, specified: bool = True) -> None:
+    def reject(self, message: str, *, specified: bool = True, elements: bool = False) -> None:
         """Record that the inputs or attributes of the node do not fit its operator.
 
         `message` describes the mismatch; `{0}` stands for the first input. `specified` is False if
-        the specification allows the node, and only runtimes reject it.
+        the specification allows the node, and only runtimes reject it. `elements` is True if
+        elements of the first input in the message are wrong for any shapes of the inputs.
         """
         if self.origin is None:
-            self.sizes.reject(self.node, message, self.shapes, specified=specified)
+            shapes = () if elements else self.shapes
+            self.sizes.reject(self.node, message, shapes, specified=specified)
             return
         named = [f"{{{index}}}" for index in self.indices]
-        self.origin.reject(message.format(*named), specified=specified)
+        self.origin.reject(message.format(*named), specified=specified, elements=elements)
 
     def require_rank(
         self, index: int, *ranks: int, specified: bool = True, accepted: bool = False

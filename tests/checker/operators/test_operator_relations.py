@@ -371,6 +371,16 @@ def test_doubtful_relations_are_a_warning(case: Case) -> None:
     assert WARNED[case] in finding.message
 
 
+@pytest.mark.parametrize("operator", ["Div", "Mod", "Dropout"])
+def test_wrong_elements_are_marked_at_their_input(operator: str) -> None:
+    (case,) = [case for case in WARNED if f"{operator} (" in case[0]]
+    source = model(case)
+    [finding] = problems(source)
+    [label] = finding.labels
+    assert label.span.start == source.index(", ", source.index(f"{operator} (")) + 2
+    assert finding.help == "correct the elements of this input"
+
+
 @pytest.mark.parametrize(("axes", "found"), [("[2]", True), ("[1]", False), ("[N]", False)])
 def test_the_number_of_axes_determines_the_rank(axes: str, found: bool) -> None:
     source = text(

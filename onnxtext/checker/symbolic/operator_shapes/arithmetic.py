@@ -70,14 +70,16 @@ def require_divisor(call: OperatorCall) -> None:
     """Warn if a known element of an integer divisor is 0, which onnxruntime rejects."""
     divisor = call.value(1)
     if divisor is not None and not divisor.real and 0 in divisor.items:
-        call.reject("an element of {1} is 0, but integers cannot be divided by 0", specified=False)
+        wrong = "an element of {1} is 0, but integers cannot be divided by 0"
+        call.reject(wrong, specified=False, elements=True)
 
 
 def require_ratio(call: OperatorCall) -> None:
     """Warn if the ratio of `Dropout` is a whole number other than 0, which onnxruntime rejects."""
     ratio = call.scalar(1)
     if isinstance(ratio, int) and ratio != 0:
-        call.reject(f"{{1}} is {ratio}, but it must be at least 0 and below 1", specified=False)
+        wrong = f"{{1}} is {ratio}, but it must be at least 0 and below 1"
+        call.reject(wrong, specified=False, elements=True)
 
 
 def _may_be_zero(divisor: Extent) -> bool:

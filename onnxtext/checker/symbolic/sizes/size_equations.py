@@ -66,9 +66,10 @@ class ShapeMismatch(NamedTuple):
     """A node whose inputs or attributes do not fit its operator.
 
     `message` describes the mismatch; `{0}` stands for the node's first input. `shapes` are the
-    shapes of the inputs. `specified` is False if only runtimes reject the node. `nested` is True if
-    the node is in a nested graph, which may never run. `calls` are the places of the function
-    calls that lead to the node, innermost first.
+    shapes of the inputs, or () if the elements of the first input in the message are wrong.
+    `specified` is False if only runtimes reject the node. `nested` is True if the node is in a
+    nested graph, which may never run. `calls` are the places of the function calls that lead to the
+    node, innermost first.
     """
 
     node: Node
