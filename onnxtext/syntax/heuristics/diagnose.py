@@ -6,6 +6,7 @@ A speculative parse tests each edit before it is reported: tokens after the erro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace as replace_fields
 from math import inf
@@ -26,7 +27,7 @@ from onnxtext.syntax.heuristics.constructs import (
     token_errors,
 )
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
-from onnxtext.syntax.heuristics.corrections import Budget, find_correction
+from onnxtext.syntax.heuristics.corrections import Budget, Correction, find_correction
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement
 from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line
 from onnxtext.syntax.heuristics.expected import found_words, sentence
@@ -58,6 +59,8 @@ _MAX_COST_TO_DESCRIBE = 1.9
 
 _MAX_OTHERS = 2
 """An edit may be right even if up to this number of other mistakes remain in the statement."""
+_MARKS = re.compile(r"[^\w\s\"]{1,3}|\d+[.:]")
+"""Matches marks, or the number of a line."""
 _SEPARATORS = frozenset(("COMMA", "EQUAL", "COLON"))
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX", "HEX_FLOAT"))
 
@@ -298,17 +301,28 @@ def correct(
     message = f"expected {sentence(words)}, found {found_words(token)}"
     if found_words(token) in words:  # the token is valid, but not the text after it
         message = f"{found_words(token)} does not belong here"
-    title = ""
-    if correction.swapped:
-        title = f"swap {' and '.join(map(found_words, correction.removed))}"
     edits = (correction.edit,)
     return Diagnosis(
         "syntax-error",
         message,
         span,
         edits,
-        title,
+        _title(correction),
         min_tokens=4,
         edit_cost=correction.cost,
         lists_tokens=True,
     )
+
+
+def _title(correction: Correction) -> str:
+    """Return the title of the fix that a correction makes; "" if it only serves to continue.
+
+    Marks that are removed or written are probably typos; it is unknown which word is meant.
+    """
+    removed, written = correction.removed, correction.edit.text.strip()
+    if correction.swapped:
+        return f"swap {' and '.join(map(found_words, removed))}"
+    if written:
+        typo = len(removed) == len("".join(removed)) == 1 and _MARKS.fullmatch(written)
+        return f"write `{written}` instead" if typo else ""
+    return f"remove `{''.join(removed)}`" if _MARKS.fullmatch("".join(removed)) else ""

@@ -98,10 +98,12 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
     unlikely = {"EQUAL"} if context.last in {None, *OPENING} else set[str]()  # no outputs
     if context.after_attributes or (cut_short and among_outputs) or extra:
         unlikely |= {"COMMA"}
-    names = [name for name in names if name not in unlikely]
+    # `.` is commoner than `:` in the name of an operator.
+    names = sorted((name for name in names if name not in unlikely), key="DOT".__ne__)
     likely = {*_CLOSERS, "COMMA", *(["LBRACE"] if context.last == ")" else [])}
     for name in names:
-        if context.token is not None and CLOSER.get(SAMPLES.get(name, "")) == context.token:
+        closer = CLOSER.get(SAMPLES.get(name, ""))
+        if name != "LPAR" and closer is not None and closer == context.token:
             continue  # the brackets would be empty
         if name in _MARKS and (not cut_short or name in likely):
             cost = 0.5 if name in _MISSING else 0.8
@@ -126,7 +128,8 @@ def _changes(context: ErrorContext, cut_short: bool) -> Iterator[Change]:
             # A mark or `and` may be a typo. Other replacements only serve to continue parsing.
             edit, pair = replace(token, SAMPLES[name]), {SAMPLES[name], token}
             typo = pair <= OPENING or pair <= CLOSING or (name == "COMMA" and token in _SEPARATORS)
-            typo = typo or (token[0] in _PUNCTUATION and context.is_certain([edit]))
+            short = len(token) == 1 or token[0] in _PUNCTUATION
+            typo = typo or (short and context.is_certain([edit]))
             title = f"write `{SAMPLES[name]}` instead" if typo else ""
             yield Change(1.6, edit, "", token, title, 1)
         elif name in SAMPLES and name != "DECORATOR":

@@ -279,17 +279,24 @@ _DOUBLED = OPENING | {"?"}
 
 
 def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a name, opening bracket or `?` that is written twice: `axis axis = 1`, `{{0}`."""
-    token, before = context.token, context.last
-    if token is None or before is None or not token.startswith(before):
-        return
-    follows = context.name(token) == "WORD" and context.ahead[:1] in (["="], [":"], ["("], ["<"])
-    ends = context.ahead[:1] in ([","], [")"], ["]"], [">"]) and before.at >= context.line_start
-    word = follows or (ends and context.name(token) in {"WORD", "STRING"})
-    if (word and token == before) or (before in _DOUBLED and before.end == token.at):
-        message = f"`{before}` is written twice"
+    """Diagnose a token that is written twice: `axis axis = 1`, `{{0}`, `float float x`, `a. .B`."""
+    for before, token in pairwise([*context.done[-3:], *context.rest[:1]]):
+        if not token.startswith(before):
+            continue
         edits = (Edit(Span(before.at, token.at), ""),)
-        yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
+        twice = context.name(before) in {"PRIM", "DOT", "DECORATOR"} and context.is_certain(edits)
+        if token is context.token:
+            follows = context.name(token) == "WORD" and context.ahead[:1] in _AFTER_NAME
+            ends = context.ahead[:1] in _ENDS and before.at >= context.line_start
+            word = follows or (ends and context.name(token) in {"WORD", "STRING"})
+            twice |= (word and token == before) or (before in _DOUBLED and before.end == token.at)
+        if twice:
+            message = f"`{before}` is written twice"
+            yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
+
+
+_AFTER_NAME = (["="], [":"], ["("], ["<"])
+_ENDS = ([","], [")"], ["]"], [">"])
 
 
 def load_keywords() -> list[str]:
