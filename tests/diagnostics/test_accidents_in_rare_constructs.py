@@ -280,8 +280,8 @@ RESTORED = {
         "`fasle` is not a boolean",
     ),
     "a bracket of a row with comments": (
-        node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("5]],", "5],"), (6, 7),
-        "this bracket is never closed",
+        node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("5]],", "5],"), (7, 10),
+        "expected `]`",
     ),
     "an extra bracket of a row with comments": (
         node(f"  y = Op (x) <\n    v = float[2, 2, 1] {ROWS},\n  >"), ("[[7]", "[[[7]"), (8, 8),

@@ -200,8 +200,8 @@ def test_the_fix_of_the_only_error_restores_the_text(mistake: str) -> None:
 
 UNMENDED = {
     "a row that is cut off": (
-        value("float[2, 2] w = [\n    [1\n    [3, 4],\n  ]"), (4, 5),
-        "this bracket is never closed",
+        value("float[2, 2] w = [\n    [1\n    [3, 4],\n  ]"), (4, 6),
+        "expected `]`",
     ),
     "a tensor that is cut off": (
         node("  t = Constant <value = float[2] {\n  y = Abs (x)"), (3, 34),

@@ -62,7 +62,7 @@ CASES = {
     "a last row that is not closed": (H + MATRIX.replace("9]", "9"), 6, "unclosed-bracket"),
     "a row with two brackets": (H + MATRIX.replace("[4", "[[4"), 5, "unclosed-bracket"),
     "a tensor with two brackets": (H + MATRIX.replace("w = [", "w = [["), 3, "unclosed-bracket"),
-    "a tensor that is not closed": (H + MATRIX.replace("\n  ],", ""), 3, "unclosed-bracket"),
+    "a tensor that is not closed": (H + MATRIX.replace("\n  ],", ""), 6, "unclosed-bracket"),
     "a row in parentheses": (H + MATRIX.replace("[4, 5, 6]", "(4, 5, 6)"), 5, "wrong-mark"),
     "a row in braces": (H + MATRIX.replace("[4, 5, 6]", "{4, 5, 6}"), 5, "wrong-mark"),
     "a quote too many in a header": (

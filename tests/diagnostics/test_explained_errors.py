@@ -220,7 +220,7 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         "a function cannot be inside a graph", "move it after the `}` of the graph",
     ),
     "a function after a graph without `}`": (
-        f"{H}{G}  y = Relu (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n", [(5, 1)],
+        f"{H}{G}  y = Relu (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n", [(4, 1)],
         "expected `}` before the header of a function", "add `}`",
     ),
     "a number as metadata": (

@@ -70,3 +70,107 @@ def test_a_typo_is_corrected(right: str, wrong: str) -> None:
     assert error.position.line == TEXT.count("\n", 0, TEXT.index(right)) + 1
     assert error.fix is not None
     assert same(error.fix.apply(broken), TEXT)
+
+
+def parts(text: str) -> str:
+    """Return a text with a record, a function, metadata and a resource."""
+    return f"""\
+<
+  onnxtext: 1,
+  ir_version: 8,
+  opset_import: [17],
+>
+@set(
+  node: [
+    {{
+      domain: "d"
+      name: "n"
+    }},
+  ],
+)
+{text}
+
+metadata {{
+  node z {{
+    a: \"\"\"
+      File "x.py", line 3
+          def f (x): return x
+      \"\"\"
+    b: "c"
+  }}
+}}
+"""
+
+
+GRAPH = """\
+g (
+  float x,
+) => (
+  float z,
+) <
+  float[2] w = [
+    1, 2,
+  ],
+> {
+  z = Op (
+    x,
+    w,
+  )
+  y = Op (x) <
+    a = 1,
+    b = [
+      2, 3,
+    ],
+    c = 3,
+  >
+}"""
+LOST = {
+    "the first line of inputs": ("  z = Op (\n", "    x,"),
+    "the first line of a string": ('    a: """\n', '      File "x.py"'),
+    "the end of a list of numbers": ("    1, 2,\n  ],\n", "    1, 2,\n", "    1, 2,"),
+    "the end of an attribute": ("      2, 3,\n    ],\n", "      2, 3,\n", "      2, 3,"),
+    "the end of the graph": ("  >\n}", "  >", ""),
+    "a key": ('domain: "d"', '"d"', '      "d"'),
+    "a value": ('domain: "d"', "domain:", "      domain:"),
+    "a last value": ('name: "n"', "name:", "      name:"),
+    "the outputs": (") => (\n  float z,\n) <\n", "", "  float[2] w = ["),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_is_lost_gives_one_error_at_its_place(name: str) -> None:
+    old, *new, place = LOST[name]
+    broken = parts(GRAPH).replace(old, "".join(new), 1)
+    (error,) = syntax_errors(broken)
+    assert error.position is not None
+    assert broken.splitlines()[error.position.line - 1].startswith(place)
+    assert (place == "") == (broken.splitlines()[error.position.line - 1] == "")
+
+
+@pytest.mark.parametrize("code", ["<a", "= Add", "=> (", "{", "<int8", "[1", "8>"])
+def test_code_in_a_comment_is_restored(code: str) -> None:
+    text = "<ir_version: 8>\ng (x) => (y) <int8 w = [1]> {\n  y = Add <a = 1> (x)\n}\n"
+    broken = text.replace(code, f"#{code}", 1)
+    (error,) = syntax_errors(broken)
+    assert error.message == "this `#` makes a comment of the rest of the line"
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+def test_a_string_that_is_cut_off_hides_brackets() -> None:
+    head = 'g (float x) => (float "y) <\n'
+    text = f"{head}  float w = 1,\n> {{\n  y = Op (x)\n}}\n"
+    for size in range(head.index('"') + 2, head.index(")", 20)):
+        (error,) = syntax_errors(text.replace(head, f"{head[:size]}\n"))
+        assert error.message == "this string is never closed"
+
+
+@pytest.mark.parametrize("lines", ["g (\n", "g (x) => (y) {\n", '"g" (x) => (y) <\n'])
+def test_the_first_line_of_a_graph_in_the_header_is_moved(lines: str) -> None:
+    rest = {"(": "  x,\n) => (y) {}\n", "{": "}\n", "<": "  int8 w,\n> {}\n"}[lines[-2]]
+    header = '<\n  ir_version: 8,\n  opset_import: [17],\n  domain: "d",\n>\n'
+    broken = header.replace("  opset", f"{lines}  opset") + rest
+    (error,) = syntax_errors(broken)
+    assert error.position == (3, 1)
+    assert error.fix is not None
+    assert error.fix.apply(broken) == header + lines + rest

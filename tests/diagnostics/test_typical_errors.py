@@ -60,11 +60,11 @@ FIXED = {
     ),
     "a section in metadata": (
         section('metadata {\n  value x {\n    k: "v"\n  }\n\nquantization {\n  y: []\n}\n'),
-        (11, 1), "unclosed-bracket", None,
+        (10, 1), "unclosed-bracket", None,
     ),
     "a section among nodes": (
         f'{H}{G}  y = Relu (x)\n\nmetadata {{\n  value x {{\n    k: "v"\n  }}\n}}\n',
-        (5, 1), "unclosed-bracket", None,
+        (4, 1), "unclosed-bracket", None,
     ),
     "a misspelt section after another": (
         section('metadata {\n  node y {\n    k: "v"\n  }\n}\n\nquantisation {\n  y: []\n}\n'),
@@ -92,12 +92,12 @@ FIXED = {
     ),
     "a function header among nodes": (
         f"{H}{G}  y = my.F (x)\n{FUNCTION}F (a) => (b) {{\n  b = Abs (a)\n}}\n",
-        (5, 1), "unclosed-bracket", None,
+        (4, 1), "unclosed-bracket", None,
     ),
     "several keys of a function header among nodes": (
         f'{H}{G}  y = my.F (x)\n\n<domain: "my", overload: "", opset_import: [21, "my": 1]>\n'
         "F (a) => (b) {\n  b = Abs (a)\n}\n",
-        (5, 1), "unclosed-bracket", None,
+        (4, 1), "unclosed-bracket", None,
     ),
     "parameters that are not closed": (
         f'{H}{G}{END}{FUNCTION}F <mode = "edge" (a) => (b) {{\n  b = Abs (a)\n}}\n',
@@ -138,7 +138,7 @@ FIXED = {
     ),
     "a list without ]": (
         node("  u = Conv <strides = [1, 1, pads = [0, 0]> (t, t)"),
-        (4, 23), "unclosed-bracket", "  u = Conv <strides = [1, 1], pads = [0, 0]> (t, t)",
+        (4, 27), "unclosed-bracket", "  u = Conv <strides = [1, 1], pads = [0, 0]> (t, t)",
     ),
     "inputs with names": (
         node("  u = Gemm <alpha = 1.0> (A = x, B = t)"),

@@ -63,10 +63,6 @@ def is_defined(text: str, name: Token, pair: tuple[Token, Token]) -> bool:
     return False
 
 
-_CODE_AS_COMMENT = re.compile(r"#|[ \t]*#[=,:.()<>{}\[\]]")
-"""Matches a `#` that was probably typed by mistake: it makes a comment of the rest of a value."""
-
-
 def is_certain_comma(context: ErrorContext) -> bool:
     """Whether a comma is certainly missing before the unexpected token."""
     token, last = context.token, context.done[-1] if context.done else None
@@ -79,8 +75,6 @@ def is_certain_comma(context: ErrorContext) -> bool:
     if doubled:  # the comma after `a` may be misplaced, as in `, ,a b`
         return False
     blank = context.text[last.end : token.at]
-    if _CODE_AS_COMMENT.match(blank):
-        return False
     marks = {"=": {"="}, ":": {"=", ":"}}.get(context.ahead[0] if context.ahead else "", set())
     if marks & {*item}:  # `b = 2` in `a = 1 b = 2`
         return token != item[0]

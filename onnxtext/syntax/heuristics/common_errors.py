@@ -39,7 +39,7 @@ from onnxtext.syntax.heuristics.foreign_syntax import (
 COMMON_ERRORS = (
     misplaced_constructs.file_name,
     markdown_and_comments.carriage_return, markdown_and_comments.emphasis,
-    markdown_and_comments.slashes,
+    markdown_and_comments.slashes, markdown_and_comments.code_as_comment,
     look_alikes.lookalikes, look_alikes.letters, misplaced_lines.repeated_line,
     misplaced_lines.line_moved_down,
     list_errors.empty_pair, unquoted_names.split_word,
@@ -91,6 +91,7 @@ COMMON_ERRORS = (
     misplaced_node_parts.trailing_decorator, misplaced_node_parts.subscript,
     operator_errors.made_by_helper, operator_errors.operator_separators,
     python_syntax.expressions, attribute_list_errors.unopened_attributes,
+    attribute_list_errors.unopened_inputs,
     operator_errors.missing_inputs, operator_errors.after_node,
     operator_errors.comma_after_node, operator_errors.block_among_nodes,
     attribute_list_errors.unclosed_attribute_list, attribute_list_errors.unclosed_attributes,

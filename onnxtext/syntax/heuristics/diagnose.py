@@ -112,6 +112,7 @@ def may_be_wider(context: ErrorContext, edit_cost: float) -> bool:
 
 _WIDER = (
     misplaced_lines.misplaced_line, markdown_and_comments.trailing_comment,
+    markdown_and_comments.code_as_comment,
     header_errors.text_before_header, misplaced_lines.repeated_line,
     attribute_list_errors.node_among_attributes,
     misplaced_constructs.graph_among_nodes, section_errors.unclosed_before_header,

@@ -366,14 +366,11 @@ def bracket_on_own_line(
     return Span(first, first), insert(offset, outer[len(inner) :] + mark + after)
 
 
-def blank_line_above(text: str, offset: int, lines: int = 1) -> int | None:
-    """Return the end of the first of the blank lines directly above an offset.
-
-    Return None if there are fewer than `lines` blank lines.
-    """
+def blank_line_above(text: str, offset: int) -> int | None:
+    """Return the end of the first of the blank lines directly above an offset; None without one."""
     end = len(text[:offset].rstrip())
     first = text.find("\n", end, offset) + 1 if end else 0
-    found = (first or not end) and text.count("\n", first, offset) >= lines
+    found = (first or not end) and text.find("\n", first, offset) >= 0
     return line_end(text, first) if found else None
 
 

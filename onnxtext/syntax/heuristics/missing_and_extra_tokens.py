@@ -11,12 +11,13 @@ from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.certainty import is_certain_comma, is_certain_equals
 from onnxtext.syntax.heuristics.constructs.node_errors import NAMES
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, incomplete_statement
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
     CLOSING,
     OPENING,
     ErrorContext,
+    begins_line,
     blank_line_above,
     bracket_on_own_line,
     innermost_bracket,
@@ -189,6 +190,12 @@ def diagnose_change(context: ErrorContext, change: Change) -> Diagnosis:
     """Return the diagnosis of an error that a change repairs."""
     found = found_words(context.token)
     words = ranked_words(context)
+    end = context.previous_end
+    line = context.lexer.tokens(context.text, line_start(context.text, end), end)
+    cut_off = line[-1:] in ([":"], ["="]) or (len(line) == 1 and context.name(line[0]) in NAMES)
+    cut_off = cut_off and begins_line(context.text, context.at)
+    if cut_off and change.token is context.token is not None:
+        return incomplete_statement(sentence(words), line[-1], line[-1].span, (change.edit,))
     if change.token is not None:
         span = change.token.span
         message = f"expected {sentence(words)}, found {found}"

@@ -28,12 +28,12 @@ from onnxtext.syntax.heuristics.diagnose import (
 )
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis
 from onnxtext.syntax.heuristics.error_context import (
+    CLOSER,
     CLOSING,
     OPENING,
     ErrorContext,
     begins_line,
     indentation,
-    innermost_bracket,
 )
 from onnxtext.syntax.heuristics.speculative_parse import Outcome, Region, States
 from onnxtext.syntax.parser.lalr import ERROR_NODE, Unexpected
@@ -240,7 +240,8 @@ class Recovery:
                 skipped = [token for token in skipped if token not in "<>"]  # as in `x > 0`
             unbalanced = unopened_bracket(skipped) is not None
             if diagnosis.code == "unclosed-string":  # perhaps the string contains brackets
-                unbalanced |= innermost_bracket(skipped) is not None
+                line = self.text[context.line_start : skip_to].replace("=>", "")
+                unbalanced |= any(line.count(a) != line.count(b) for a, b in CLOSER.items())
             self._cascades.unbalanced |= unbalanced
         else:
             start = context.region.start

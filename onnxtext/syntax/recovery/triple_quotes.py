@@ -11,7 +11,8 @@ import re
 
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.source import Source, Span, line_start
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
+from onnxtext.syntax.heuristics.error_context import line_end
 from onnxtext.syntax.recovery.error_diagnostics import diagnosis_report
 
 _QUOTES = re.compile(
@@ -43,7 +44,7 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
     text = source.text
     if text.count('"""') % 2 == 0 and '""""' not in text:
         return diagnostics
-    wrong = _wrong_quotes(text)
+    wrong = _wrong_quotes(text, diagnostics)
     if wrong is None:
         return diagnostics
     start, span, verb = wrong
@@ -51,6 +52,10 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
     kept = [item for item in diagnostics if item.labels[0].span.start < line]
     if len(kept) == len(diagnostics):
         return diagnostics
+    if verb == "lost":
+        message = "the first line of this string is missing"
+        result = advice("unclosed-string", message, span, 'write `KEY: """` before this line')
+        return [*kept, diagnosis_report(source, result)]
     exact = next((item for item in diagnostics if item.labels[0].span.start == span.start), None)
     if exact is not None and not verb:
         return [*kept, exact]
@@ -65,13 +70,14 @@ def without_cascade(source: Source, diagnostics: list[Diagnostic]) -> list[Diagn
     return [*kept, diagnosis_report(source, result)]
 
 
-def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
+def _wrong_quotes(text: str, diagnostics: list[Diagnostic]) -> tuple[int, Span, str] | None:
     """Find the first wrong quotes.
 
     Returns:
         The start of the string, the span of the wrong quotes, and a word: "begin" or "end" if the
-        string must begin or end with other quotes, "" if no closing quotes were found. None if all
-        quotes are right, or if it is unknown which quotes are wrong.
+        string must begin or end with other quotes, "" if no closing quotes were found, "lost" if
+        the line with the opening quotes is missing: then the span is that of the first error in
+        the string. None if all quotes are right, or if it is unknown which quotes are wrong.
     """
     opened: int | None = None
     before = 0
@@ -83,6 +89,11 @@ def _wrong_quotes(text: str) -> tuple[int, Span, str] | None:
         if opened is None:
             if first and (place := _find_opening_quotes(text, before, offset)) is not None:
                 return place.start, place, "begin"
+            ends = first and not text[end : line_end(text, end)].strip(" \t,)]}>")
+            spans = (item.labels[0].span for item in diagnostics if item.code != "smart-quotes")
+            inside = next((span for span in spans if before < span.start < offset), None)
+            if ends and inside is not None:
+                return inside.start, inside, "lost"
             opened = offset
         elif last and not first:  # these quotes begin another string
             return _find_closing_quotes(text, opened, offset)

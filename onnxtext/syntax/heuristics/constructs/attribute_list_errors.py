@@ -83,6 +83,17 @@ def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
     yield _missing_first_line("graph", head, insert(first.at, written), first.span)
 
 
+def unopened_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose inputs on lines of their own whose first line, `y = Op (`, is missing."""
+    done = context.done
+    if context.token != ")" or not done or "node" not in context.rules:
+        return
+    listed = all(context.name(token) in NAMES for token in done[::2]) and {*done[1::2]} == {","}
+    if listed and begins_line(context.text, context.at):
+        edit = insert(done[0].at, "x = X (")
+        yield _missing_first_line("node", "NAME = OPERATOR (", edit, done[0].span)
+
+
 def _missing_first_line(construct: str, head: str, edit: Edit, span: Span) -> Diagnosis:
     """Return the diagnosis of a construct without its first line, `head`, before `span`."""
     message = f"the first line of this {construct} is missing: `{head}`"
@@ -245,9 +256,8 @@ def unclosed_attribute_list(context: ErrorContext) -> Iterator[Diagnosis]:
     index = opening_index(context, "[")
     if not index or done[index - 1] != "=" or not in_attributes(context.until(done[index].at)):
         return
-    opener, edits = done[index], (insert(done[-3].end, "]"),)
-    message = "this bracket is never closed"
-    yield Diagnosis("unclosed-bracket", message, opener.span, edits, "add `]`", min_tokens=2)
+    span, edit = done[-3].span, insert(done[-3].end, "]")
+    yield unclosed("expected `]`", span, edit, "add `]`", done[index].span, min_tokens=2)
 
 
 def named_inputs(context: ErrorContext) -> Iterator[Diagnosis]:

@@ -191,7 +191,7 @@ _DEFAULT = re.compile(
 
 
 def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose initializers among outputs: `) <` is missing before `float[2] w = [1, 2], >`."""
+    """Diagnose initializers among outputs or inputs: `) <` is missing before `float w = 1, >`."""
     if context.token != ">" or not {"value_info", "graph", "function"} & context.rules:
         return
     innermost = context.innermost
@@ -201,8 +201,13 @@ def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     end = min(context.at, bracket.start + MAX_HEADER_LENGTH)
     match = _DEFAULT.search(context.text, bracket.start, end)
     if match is not None:
-        message, help = "expected `) <` before the initializers", "add `) <` before this line"
-        edits, span = (replace(context.token, ")"),), Span(*match.span(1))
+        outputs = context.text.endswith("=>", 0, len(context.text[: bracket.start].rstrip()))
+        mark, text = (") <", ")") if outputs else (") => (…) <", ") => ()")
+        message, help = (
+            f"expected `{mark}` before the initializers",
+            f"add `{mark}` before this line",
+        )
+        edits, span = (replace(context.token, text),), Span(*match.span(1))
         yield Diagnosis("unclosed-bracket", message, span, edits, help=help, replaces_errors=True)
 
 

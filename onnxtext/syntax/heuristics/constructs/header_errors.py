@@ -141,13 +141,28 @@ def unclosed_header(context: ErrorContext) -> Iterator[Diagnosis]:
     first = context.done[0] if context.done else token
     decorated = context.name(token) == "DECORATOR" and begins_line(context.text, token.at)
     named = token in {"(", "<"} and len(context.done) == 1 and first not in _KEYS
+    named = named or (first is token and token[0] == '"' and context.ahead[:1] in (["("], ["<"]))
     if context.bracket == "<" and (decorated or named):
         start = token.at if decorated else first.at
+        yield from _head_in_header(context, start)
         end = context.until(start).previous_end
         message = "expected `>` after the entries of the header"
         place = bracket_on_own_line(context, opened, end, ">")
         span, edit = place or (Span(end - 1, end), insert(start, ">\n"))
         yield unclosed(message, span, edit, "add `>`", opened)
+
+
+def _head_in_header(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
+    """Diagnose the first line of a graph among the entries of the header."""
+    text, stop = context.text, line_end(context.text, start)
+    tokens = _tokens(context, stop)
+    index = _entries(tokens)[1]
+    if index and tokens[index : index + 1] == [">"]:
+        span, end = Span(start, stop), tokens[index].end
+        edits = (Edit(Span(start, stop + 1), ""), insert(end, f"\n{text[start:stop]}"))
+        yield Diagnosis(
+            "syntax-error", "this line belongs after the header", span, edits, "move it"
+        )
 
 
 def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
@@ -159,7 +174,7 @@ def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:
         end = done[-1].end
         span = Span(end, end) if begins_line(context.text, token.at) else token.span
         message, edits = f"expected `,` or `>`, found `{token}`", (insert(end, ","),)
-        safe = token not in done and not context.text.startswith("#", end)  # as in `1#0,`
+        safe = token not in done
         yield Diagnosis("missing-comma", message, span, edits, "add `,`", safe=safe)
 
 
@@ -336,5 +351,6 @@ def unclosed_list(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (insert(start, f"x],{line}"),)
         yield incomplete_statement("a name", done[-2], done[-2].span, edits)
         return
-    message = "this bracket is never closed"
-    yield Diagnosis("unclosed-bracket", message, opened, (insert(start, f"],{line}"),), "add `]`")
+    end = context.until(start).previous_end
+    edit, span = insert(start, f"],{line}"), Span(end - 1, end)
+    yield unclosed("expected `]`", span, edit, "add `]`", opened)

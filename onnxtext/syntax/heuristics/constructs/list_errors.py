@@ -13,7 +13,7 @@ from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.syntax.actions.number_list_commas import changed_commas, move_edits
 from onnxtext.syntax.heuristics.constructs.node_errors import in_attributes
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten, unclosed
 from onnxtext.syntax.heuristics.error_context import (
     CLOSING,
     ErrorContext,
@@ -213,6 +213,8 @@ def early_end(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def _unclosed_row(offset: int, edit: Edit) -> Diagnosis:
-    title = "add `]`" if edit.text else "remove it"
-    span, message = Span(offset, offset + 1), "this bracket is never closed"
-    return Diagnosis("unclosed-bracket", message, span, (edit,), title)
+    opened, end = Span(offset, offset + 1), edit.span.start
+    if not edit.text:
+        message = "this bracket is never closed"
+        return Diagnosis("unclosed-bracket", message, opened, (edit,), "remove it")
+    return unclosed("expected `]`", Span(end - 1, end), edit, "add `]`", opened)

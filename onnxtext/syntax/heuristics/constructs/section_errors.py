@@ -219,14 +219,18 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `key:` without a value: the key on the next line is read as its value."""
-    if context.token != ":" or context.done or "metadata_item" not in context.rules:
+    """Diagnose `key:` without a value: the key on the next line is read as its value.
+
+    The key is that of an entry of metadata, or of a field of a record.
+    """
+    kind = "a string" if "metadata_item" in context.rules else "a value"
+    if context.token != ":" or not {"metadata_item", "field_value"} & context.rules:
         return
     tokens = context.lexer.tokens(context.text, context.line_start, context.at)
     before = context.text[: context.line_start].rstrip()
     if len(tokens) == 1 and before.endswith(":"):
-        span, edit = Span(len(before) - 1, tokens[0].end), insert(context.at, tokens[0])
-        message, help = "incomplete statement: expected a string after `:`", "complete or remove it"
+        span, edit = Span(len(before) - 1, tokens[0].end), insert(context.at, f" {tokens[0]} ")
+        message, help = f"incomplete statement: expected {kind} after `:`", "complete or remove it"
         result = advice("incomplete-statement", message, span, help, edit)
         yield replace_fields(result, replaces_errors=True)
 
@@ -275,7 +279,7 @@ def _is_header(context: ErrorContext, offset: int) -> bool:
 def _place_of_brace(context: ErrorContext, span: Span) -> Span:
     """Return the place of a `}` that is missing before a construct, which begins at `span`.
 
-    It is the end of a line with the `{`, or the first of several blank lines; otherwise `span`.
+    It is the end of a line with the `{`, or the first blank line before it; otherwise `span`.
     """
     before = context.until(span.start)
     opened = context.opened if before.innermost is None else before.innermost.span
@@ -283,7 +287,7 @@ def _place_of_brace(context: ErrorContext, span: Span) -> Span:
     if opened is not None and opened.start < end and "\n" not in context.text[opened.start : end]:
         return Span(end, end)
     after = len(context.text) - len(context.text[end:].lstrip())  # code, or a comment before it
-    blank = blank_line_above(context.text, after, lines=2)
+    blank = blank_line_above(context.text, after)
     return span if blank is None else Span(blank, blank)
 
 

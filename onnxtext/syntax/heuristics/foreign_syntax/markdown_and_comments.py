@@ -73,6 +73,18 @@ def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
         yield Diagnosis("syntax-error", message, Span(*found.span()), help=help)
 
 
+def code_as_comment(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a `#` inside the line above, without which the text parses: `Relu #(x)`."""
+    above = [token.end for token in context.done if token.end <= context.line_start]
+    end = above[-1] if above else context.previous_end
+    start = context.text.find("#", end, context.line_start)
+    if start >= 0 and not context.text[end:start].strip(" \t"):
+        edits = (Edit(Span(start, start + 1), ""),)
+        if context.is_certain(edits):
+            message = "this `#` makes a comment of the rest of the line"
+            yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove `#`")
+
+
 def trailing_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a comment of another language after a node or on its own line, such as `% bias`."""
     start = context.at - context.text.startswith("<!--", context.at - 1)
