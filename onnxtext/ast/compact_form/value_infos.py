@@ -35,6 +35,8 @@ from onnxtext.ast.model import Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 
+_VALUES, _NODES = Word("values"), Word("nodes")
+
 _Lists = dict[str, dict[str, Type | None]]
 """The values that `value_info` may repeat: maps a part, such as `inputs`, to names and types."""
 
@@ -176,7 +178,8 @@ def _in_parts(
     names = {name for types in lists.values() for name in types}
     found = [_part_of(lists, info) if info.name in names else "" for info in infos]
     # First try to store entries of graph outputs as types of nodes' outputs, not as copies.
-    for parts in (["" if part == "outputs" else part for part in found], found):
+    attempts = [["" if part == "outputs" else part for part in found]] * ("outputs" in found)
+    for parts in (*attempts, found):
         starts = [part for part, _ in groupby(parts)]
         copied = [part for part in starts if part]
         if len(set(copied)) < len(copied) or len(starts) - len(copied) > 2:
@@ -198,7 +201,7 @@ def _in_parts(
         words: list[list[Word]] = []
         for statements, placed in places:
             place_each(placed)
-            words.append([Word("values")] * bool(statements) + [Word("nodes")] * bool(placed))
+            words.append([_VALUES] * bool(statements) + [_NODES] * bool(placed))
         at = iter(words)
         for part, _ in runs:
             items += by_part[part] if part else next(at)
@@ -209,11 +212,11 @@ def _in_parts(
 def _without_default(items: list[Word | str]) -> list[Word | str]:
     """Remove `values` and `nodes` from the end of the arguments if the default order adds them."""
     left = list(items)
-    if left and left[-1] == Word("nodes"):
+    if left and left[-1] is _NODES:
         left.pop()
-        if left and left[-1] == Word("values"):
+        if left and left[-1] is _VALUES:
             left.pop()
-    elif left and left[-1] == Word("values") and Word("nodes") not in left:
+    elif left and left[-1] is _VALUES and _NODES not in left:
         left.pop()
     return left
 
@@ -246,12 +249,13 @@ def _copy_arguments(
         kept |= set(names)
         without |= missing
     named = {part: {i for i in items if isinstance(i, str)} for part, items in arguments.items()}
-    inputs = {value.name for value in graph.inputs}
-    data = {value.name for value in with_data(graph)}
-    if not data.isdisjoint(named.get("inputs", ())):
-        return None  # a lookup of these inputs by name would find the initializers instead
-    if not (data | inputs).isdisjoint(named.get("outputs", ())):
-        return None
+    if named.get("inputs") or named.get("outputs"):
+        data = {value.name for value in with_data(graph)}
+        if not data.isdisjoint(named.get("inputs", ())):
+            return None  # a lookup of these inputs by name would find the initializers instead
+        data.update([value.name for value in graph.inputs])
+        if not data.isdisjoint(named.get("outputs", ())):
+            return None
     return None if without & kept else (arguments, frozenset(without))
 
 
@@ -343,7 +347,7 @@ def _with_second_entries(
     if left:
         return None
     place_each(placed)
-    return ListOrder((Word("nodes"),)), rest
+    return ListOrder((_NODES,)), rest
 
 
 def _outputs_and_statements(
