@@ -67,6 +67,10 @@ ITEMS = {
         "  y = A <s: sparse_tensor = sparse_tensor(float[2])\n"
         '    sparse(float[1] "" [7], int64[1] "" [0])> ()\n}'
     ),
+    "training and configurations": (
+        "g () => () {}\n\ntraining {\n  algorithm: a () => () {\n    y = .A ()\n  }\n}\n\n"
+        'configuration "c" {\n  num_devices: 2\n}'
+    ),
     "empty names of tensors": (
         'g () => () {\n  y = A <t = [float[1] "" = [1], float[1] "" = [2], float[1] n = [3]]> ()\n'
         '  z = B <t = float[1] = [1]> ()\n  u = F (z)\n}\n\n<domain: "d">\n'
@@ -91,7 +95,8 @@ FACTS = {
     'g () => () <@meta("k": "v") float[1] w = [1]> {}': (1, False, False, False),
     '@meta("k": "v")\ng () => () {}': (0, False, False, False),
     f'g () => () {{\n  y = A <s = "{"s" * 4097}", l = [1]> ()\n}}': (-1, True, False, False),
-    ITEMS["unknown fields"]: (-1, False, False, True),
+    ITEMS["unknown fields"]: (-1, False, True, True),
+    'g () => () {}\n\nconfiguration "c" {\n  num_devices: 2\n}': (0, True, False, False),
     ITEMS["location of a tensor in an attribute"]: (-1, False, False, True),
 }
 
@@ -122,6 +127,7 @@ def test_the_python_lifter_gives_the_same_tree() -> None:
     """The lifter in Python gives the same tree as the fast path of the enabled core."""
     for text in ITEMS.values():
         data = onnxtext.to_binary(HEADER + text + "\n")
-        plain = lift._lift(Lifter(compare_items=False, native=False), data, "ModelProto", None)
-        assert plain == lift._fast_path(data, "ModelProto", None)[0]
+        for model in (data, data.removeprefix(b"\x08\x0a"), data + b"\xa0\x06\x01"):
+            plain = lift._lift(Lifter(compare_items=False, native=False), model, "ModelProto", None)
+            assert plain == lift._fast_path(model, "ModelProto", None)[0]
     assert core() in ("native", "python")

@@ -291,7 +291,7 @@ cdef class Decoder:
 
     cdef Tail _rare_tail(self, data, int depth, key):
         cdef Tail tail = Tail.__new__(Tail)  # faster than a call
-        tail.is_rare = True
+        tail.is_rare = tail.has_empty_fields = True  # the latter is unknown
         node = self.rare_lifter().node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
         tail.attributes, tail.decorators = node.attributes, node.decorators

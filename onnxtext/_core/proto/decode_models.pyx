@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from onnxtext._core.proto.decode_graphs cimport SIGNAL_INTERVAL, Decoder, next_field
 from onnxtext._core.proto.decode_types cimport text_of
-from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN
+from onnxtext._core.proto.decode_values cimport SMALL, UNKNOWN, added
 from onnxtext._core.proto.decode_entries cimport any_entry_of
 from onnxtext._core.proto.field_keys cimport *
 from onnxtext._core.ast.slots cimport FUNCTION, MODEL, OPSET, build, plain_value_info
@@ -17,6 +17,7 @@ from onnxtext.ast.compact_form.assemble import assemble_function
 from onnxtext.ast.metadata_decorators import meta_of
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.residual_fields import unknown_decorators
+from onnxtext.proto.decode.types_and_tensors import lift_configuration
 
 
 @cython.final
@@ -24,7 +25,7 @@ cdef class ModelDecoder(Decoder):
     """Decodes the messages of one model."""
 
     def model(self, data):
-        """Decode a `ModelProto` with common fields only; None for other forms.
+        """Decode a `ModelProto` with one graph; None for others, and for unusual wire fields.
 
         Raises:
             NotCanonical: encoding the model again cannot give the same bytes.
@@ -40,7 +41,7 @@ cdef class ModelDecoder(Decoder):
             end = buffer.shape[0]
             if end:
                 start = &buffer[0]
-        if not is_plain_model(start, end):
+        if not has_one_graph(start, end):
             return None
         self.values.is_strict = True
         try:
@@ -50,13 +51,14 @@ cdef class ModelDecoder(Decoder):
 
     cdef object _model(self, Bytes data, view, Py_ssize_t end):
         cdef Field field
-        cdef Py_ssize_t offset = 0
-        cdef list opsets = [], functions = [], metadata = []
+        cdef Py_ssize_t before, offset = 0
+        cdef list opsets = [], functions = [], metadata = [], training = [], configurations = []
+        cdef list rest = None
         graph = ir_version = model_version = None
         producer_name = producer_version = domain = doc_string = None
         while offset < end:
             read_field(data, offset, end, &field)
-            offset = field.end
+            before, offset = offset, field.end
             if field.key == MODEL_IR_VERSION:
                 ir_version = <int64_t>field.number
             elif field.key == MODEL_MODEL_VERSION:
@@ -75,12 +77,19 @@ cdef class ModelDecoder(Decoder):
                 opsets.append(self._opset(data, view, field.value, offset))
             elif field.key == MODEL_METADATA_PROPS:
                 metadata.append(any_entry_of(data, view, field.value, offset))
-            else:
+            elif field.key == MODEL_FUNCTIONS:
                 functions.append(self._function(data, view, field.value, offset, 1))
+            elif field.key == MODEL_TRAINING_INFO:
+                training.append(self.rare_lifter().training(view[field.value:offset]))
+            elif field.key == MODEL_CONFIGURATION:
+                configurations.append(lift_configuration(view[field.value:offset]))
+            else:
+                rest = added(rest, view[before:offset])
+        decorators = () if rest is None else unknown_decorators("ModelProto", b"".join(rest))
         return build(MODEL, (
             graph, functions, NO_DEFAULTS, ir_version, opsets, producer_name, producer_version,
-            domain, model_version, doc_string, metadata, (), [], [], (), None, {}, False, [], False,
-            False,
+            domain, model_version, doc_string, metadata, decorators, training, configurations, (),
+            None, {}, False, [], False, False,
         ))
 
     def facts(self):
@@ -182,23 +191,14 @@ cdef class ModelDecoder(Decoder):
         return self.python().opset(view[start:end])
 
 
-cdef bint is_plain_model(Bytes data, Py_ssize_t end) noexcept:
-    """Whether a `ModelProto` has exactly one graph, an IR version, and common fields only."""
+cdef bint has_one_graph(Bytes data, Py_ssize_t end) noexcept:
+    """Whether a `ModelProto` has exactly one graph, and the core can read all its wire fields."""
     cdef Field field
     cdef Py_ssize_t offset = 0
     cdef int graphs = 0
-    cdef bint has_version = False
     while offset < end:
-        if not read_field(data, offset, end, &field):
+        if not read_field(data, offset, end, &field) or field.key < 8:
             return False
-        if field.key == MODEL_GRAPH:
-            graphs += 1
-        elif field.key == MODEL_IR_VERSION:
-            has_version = True
-        elif field.key not in (
-            MODEL_PRODUCER_NAME, MODEL_PRODUCER_VERSION, MODEL_DOMAIN, MODEL_MODEL_VERSION,
-            MODEL_DOC_STRING, MODEL_OPSET_IMPORT, MODEL_METADATA_PROPS, MODEL_FUNCTIONS,
-        ):
-            return False
+        graphs += field.key == MODEL_GRAPH
         offset = field.end
-    return graphs == 1 and has_version
+    return graphs == 1

@@ -39,8 +39,7 @@ cdef class Encoder(ValueEncoder):
         cdef Py_ssize_t size = 0
         cdef list pieces
         graph = part_of(model, MODEL, OF_MODEL.graph)
-        rare = get(model, OF_MODEL.decorators) or get(model, OF_MODEL.training)
-        rare = rare or get(model, OF_MODEL.configurations) or self.others
+        rare = get(model, OF_MODEL.training) or get(model, OF_MODEL.configurations) or self.others
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if rare or decorators and self._decorations(graph) is None:
             pieces = self.python().model(model)
@@ -64,7 +63,9 @@ cdef class Encoder(ValueEncoder):
         for piece in pieces:
             size += len(piece)
         self.out.head(MODEL_GRAPH, size)
-        return [self.out.take(0), *pieces, tail]
+        pieces = [self.out.take(0), *pieces, tail]
+        rest = get(model, OF_MODEL.decorators)
+        return self.python().finish_pieces("ModelProto", pieces, rest, graph.at) if rest else pieces
 
     cpdef list graph(self, graph):
         """Encode a `GraphProto`; return its bytes in pieces."""

@@ -101,7 +101,9 @@ cpdef enum Key:
     MODEL_GRAPH = 0x3A
     MODEL_OPSET_IMPORT = 0x42
     MODEL_METADATA_PROPS = 0x72
+    MODEL_TRAINING_INFO = 0xA2
     MODEL_FUNCTIONS = 0xCA
+    MODEL_CONFIGURATION = 0xD2
 
 # By type of attribute:
 cdef int[15] VALUE_KEYS  # the key of its value

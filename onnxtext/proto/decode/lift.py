@@ -62,8 +62,8 @@ Facts = tuple[int, bool, bool, bool]
 - the number of elements of the largest tensor or attribute list; -1 if it is unknown or there is a
   long string;
 - whether the model has no annotations, and no metadata except in its header;
-- whether a node stores an empty domain or doc string;
-- whether a tensor in an attribute stores an empty name.
+- whether a node stores, or may store, an empty domain or doc string;
+- whether a tensor in an attribute stores, or may store, an empty name.
 """
 _UNKNOWN: Facts = (-1, False, True, True)
 
@@ -271,6 +271,7 @@ def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Mo
     graphs: list[Graph | Function] = []
     if has_empty_fields or has_empty_names or not is_plain:
         graphs = list_graphs(lifted)
+    if has_empty_fields or has_empty_names:
         settle_presence(lifted, graphs, tensors=has_empty_names)
     if not is_plain:
         settle_annotations(lifted, graphs)
