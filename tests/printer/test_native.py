@@ -245,6 +245,15 @@ class Maker:
         nodes = [self.node(depth) for _ in range(self.chance.choice([0, 1, 4]))]
         return Graph(self.name(), self.values(), self.values(), self.values(), nodes)
 
+    def functions(self) -> list[Function]:
+        """Return functions whose parameters have defaults, partly equal ones."""
+        values = (Float32(1 << 31), Float32(0))
+        parameters: list[tuple[Attribute | str, ...]] = [
+            ("a", Attribute("b", A.FLOAT, value)) for value in values
+        ]
+        parameters.append(self.node(1).attributes)
+        return [Function("f", attributes=items) for items in parameters * 2]
+
 
 def test_any_models_print_the_same() -> None:
     chance = seeded()
@@ -263,6 +272,7 @@ def test_heads_of_any_width_print_the_same(several: int) -> None:
             inner = Graph("inner", inputs, outputs)
             node = Node("If", (), ("y",), (Attribute("then_branch", A.GRAPH, inner),))
             function = Function("f", list(inputs), [ValueInfo("o" * other)])
+            function.attributes = ("a", Attribute("b", A.INT, 1)) if width % 2 else ()
             graph = Graph("g", inputs, outputs, nodes=[node])
             assert_same_text(Model(graph, [function], presence=Presence(1)))
 
@@ -429,7 +439,7 @@ def test_headers_print_the_same() -> None:
         function.domain, function.overload, function.doc_string = chance.choices(texts, k=3)
         function.opset_imports = chance.choice((opsets, opsets[:1]))
         function.attributes = chance.choice(((), ("alpha", "a b")))
-        model.functions = [function]
+        model.functions = [function, *Maker(chance).functions()]
         assert_same_text(model)
         model.opset_imports, function.opset_imports = (), tuple(opsets)  # type: ignore[assignment]
         assert_same_text(model)

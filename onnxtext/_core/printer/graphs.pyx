@@ -190,10 +190,10 @@ cdef class Printer(NodePrinter):
     cdef int _functions(self, functions) except -1:
         for function in functions:
             self.out.character(c"\n")
-            if is_plain(function):
-                self._function(function)
-            else:
+            if part_of(function, FUNCTION, OF_FUNCTION.decorators):
                 self.out.append_large(self.python().function_statement(function))
+            else:
+                self._function(function)
             self.out.character(c"\n")
             self.out.flush_if_large()
         return 0
@@ -261,10 +261,11 @@ cdef class Printer(NodePrinter):
         parameters = get(function, OF_FUNCTION.attributes)
         if parameters:
             out.character(c" ")
-            text = self.texts.get(parameters)
+            key = parameters if are_names(parameters) else id(parameters)
+            text = self.texts.get(key)
             if text is None:
                 lists = parameters_text(parameters, self.python().graph_value)
-                text = self.texts[parameters] = lists.broken if lists.flat is None else lists.flat
+                text = self.texts[key] = lists.broken if lists.flat is None else lists.flat
             out.text(text)
         self._interface(function, 0, False)
         if not out.end_trial(mark, not parameters or self._is_line(function, mark, 0)):
@@ -390,11 +391,9 @@ cdef int after_head(graph, int indent, bint is_last) except -1:
     return 4 if indent else 3
 
 
-cdef bint is_plain(function) except -1:
-    """Whether a function has no decorators, and all its parameters are names without defaults."""
-    if part_of(function, FUNCTION, OF_FUNCTION.decorators):
-        return False
-    for parameter in get(function, OF_FUNCTION.attributes):
+cdef bint are_names(parameters) except -1:
+    """Whether all parameters of a function are names without defaults."""
+    for parameter in parameters:
         if type(parameter) is not str:
             return False
     return True
