@@ -178,8 +178,9 @@ def _in_parts(
     names = {name for types in lists.values() for name in types}
     found = [_part_of(lists, info) if info.name in names else "" for info in infos]
     # First try to store entries of graph outputs as types of nodes' outputs, not as copies.
-    attempts = [["" if part == "outputs" else part for part in found]] * ("outputs" in found)
-    for parts in (*attempts, found):
+    outputs = {info.name for info, part in zip(infos, found, strict=True) if part == "outputs"}
+    attempts = [["" if part == "outputs" else part for part in found], found]
+    for parts in attempts if outputs else attempts[1:]:
         starts = [part for part, _ in groupby(parts)]
         copied = [part for part in starts if part]
         if len(set(copied)) < len(copied) or len(starts) - len(copied) > 2:
@@ -187,12 +188,14 @@ def _in_parts(
         entries = iter(infos)
         runs = [(part, list(islice(entries, len([*run])))) for part, run in groupby(parts)]
         others = [run for part, run in runs if not part]
-        copies = _copy_arguments(graph, runs, lists)
         places = _split_runs(graph.nodes, others)
-        if copies is None or places is None:
+        if places is None:
             continue
         rest = [info for statements, _ in places for info in statements]
-        if parts != found and any(i.name in names and _part_of(lists, i) for i in rest):
+        if parts is not found and not outputs.isdisjoint([info.name for info in rest]):
+            continue
+        copies = _copy_arguments(graph, runs, lists)
+        if copies is None:
             continue
         if any_order and _has_node_output(graph, rest):
             return None
