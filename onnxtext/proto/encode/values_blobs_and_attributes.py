@@ -204,8 +204,7 @@ class ValueLowering(RepetitionLowering, ABC):
         Raises:
             LowerError: the blob is missing, ambiguous, unreadable or damaged.
         """
-        digest, others = blob.digest, self._blob_source
-        blobs = self._blobs
+        digest, others, blobs = blob.digest, self._blob_source, self._blobs
         if blobs is None:
             blobs = self._blobs = Blobs(self._resources, verified=self._verified)
         try:
