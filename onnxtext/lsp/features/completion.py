@@ -14,12 +14,11 @@ from onnxtext.ast.model import Function
 from onnxtext.ast.tensors_and_attributes import AttributeType
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import Signature
-from onnxtext.lsp.features.section_completion import argument_items, header_items, section_items
+from onnxtext.lsp.features.section_completion import SectionItems
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
-from onnxtext.lsp.features.snippets import escape_snippet, following_text, name_alone
+from onnxtext.lsp.features.snippets import escape_snippet
 from onnxtext.lsp.index.available_operators import schemas_of
-from onnxtext.lsp.index.completion_context import Context, context_at
-from onnxtext.lsp.index.document import Document
+from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.operators import (
     attribute_line,
     documentation,
@@ -30,7 +29,6 @@ from onnxtext.lsp.index.operators import (
     valid_strings,
     value_placeholder,
 )
-from onnxtext.lsp.index.positions import LineIndex
 from onnxtext.lsp.index.symbols import parameter_names
 from onnxtext.lsp.server.message_validation import data_field
 from onnxtext.printer.quoting import quote_string, quote_word, value_name
@@ -60,11 +58,10 @@ def complete(server: Server, params: t.CompletionParams) -> t.CompletionList | N
     version = document.version
     offset = version.lines.offset(params.position)
     context = context_at(version.index, offset)
-    scope = version.index.scope_at(offset)
     snippets = get_capability(
         server.client_capabilities, "text_document.completion.completion_item.snippet_support"
     )
-    builder = _CompletionItems(document, context, scope, offset, snippets=bool(snippets))
+    builder = _CompletionItems(document, context, offset, snippets=bool(snippets))
     items = list(islice(builder.items(), _MAX_ITEMS + 1))
     return t.CompletionList(is_incomplete=len(items) > _MAX_ITEMS, items=items[:_MAX_ITEMS])
 
@@ -88,27 +85,8 @@ def resolve(server: Server, params: t.CompletionItem) -> t.CompletionItem:
     return params
 
 
-class _CompletionItems:
+class _CompletionItems(SectionItems):
     """Makes the completion items of one request."""
-
-    def __init__(
-        self,
-        document: Document,
-        context: Context,
-        scope: Scope | None,
-        offset: int,
-        *,
-        snippets: bool,
-    ) -> None:
-        self.document = document
-        self.index = document.version.index
-        self.lines: LineIndex = document.version.lines
-        self.context = context
-        self.scope = scope
-        self.offset = offset
-        self.snippets = snippets
-        self.range = self.lines.range(context.span)
-        self.following = following_text(document.version.text, offset)
 
     def items(self) -> Iterator[t.CompletionItem]:
         """Yield all completions at the cursor."""
@@ -125,60 +103,31 @@ class _CompletionItems:
                 yield from self._attribute_values()
             case "attribute-type":
                 for kind in AttributeType:
-                    yield self._item(kind.name.lower(), t.CompletionItemKind.Class)
+                    yield self.item(kind.name.lower(), t.CompletionItemKind.Class)
             case "declaration" | "body":
                 yield from self._types()
             case "header" | "header-value":
-                yield from header_items(self.index, self.context, self._item)
+                yield from self.header_items()
             case "decorator":
                 for name, snippet in _DECORATORS.items():
-                    yield self._item(
+                    yield self.item(
                         name, t.CompletionItemKind.Keyword, text=f"{name}(", snippet=snippet
                     )
             case "argument":
-                yield from argument_items(self.document, self.scope, self.context, self._item)
-            case "section":
-                yield from section_items(self.document, self.context, self._item)
+                yield from self.argument_items()
+            case "section" if self.context.section is not None:
+                yield from self.section_items(self.context.section)
             case "reference":
                 for name in parameter_names(self.scope):
-                    yield self._item(
+                    yield self.item(
                         quote_word(name), t.CompletionItemKind.Variable, detail="parameter"
                     )
             case "top" if any(s.original.at < self.context.span.start for s in self.index.scopes):
                 for name in SECTIONS:
                     head = f'{name} "$1"' if name == NAMED_SECTION else name
-                    yield self._item(
+                    yield self.item(
                         name, t.CompletionItemKind.Keyword, snippet=f"{head} {{\n  $0\n}}"
                     )
-
-    def _item(
-        self,
-        label: str,
-        kind: t.CompletionItemKind,
-        *,
-        text: str | None = None,
-        snippet: str | None = None,
-        detail: str | None = None,
-        data: Any = None,
-        order: str = "",
-        deprecated: bool = False,
-    ) -> t.CompletionItem:
-        written = label if text is None else text
-        shown = snippet if self.snippets else None
-        if shown and name_alone(shown, self.following):
-            shown = None
-        written = name_alone(written, self.following) or written
-        return t.CompletionItem(
-            label,
-            kind=kind,
-            detail=detail,
-            data=data,
-            sort_text=f"{order}{label}" if order else None,
-            filter_text=written if written != label else None,
-            insert_text_format=t.InsertTextFormat.Snippet if shown else None,
-            text_edit=t.TextEdit(self.range, shown or written),
-            tags=[t.CompletionItemTag.Deprecated] if deprecated else None,
-        )
 
     # ---- Operators --------------------------------------------------------------------------
 
@@ -205,7 +154,7 @@ class _CompletionItems:
                     yield self._operator(signature, qualified, version)
 
     def _operator(self, signature: Signature, label: str, version: int) -> t.CompletionItem:
-        return self._item(
+        return self.item(
             label,
             t.CompletionItemKind.Function,
             snippet=_call(label, signature),
@@ -234,7 +183,7 @@ class _CompletionItems:
         label = name if typed_domain == domain else f"{dots}.{name}"
         overload = f":{quote_word(function.overload)}" if function.overload else ""
         names = [_tab_stop(n + 1, value.name) for n, value in enumerate(scope.inputs)]
-        item = self._item(
+        item = self.item(
             label + overload,
             t.CompletionItemKind.Function,
             snippet=f"{label}{overload} ({', '.join(names)})",
@@ -259,7 +208,7 @@ class _CompletionItems:
                 if name in self.context.given:
                     continue
                 start = value_placeholder(target, name)
-                yield self._item(
+                yield self.item(
                     name,
                     t.CompletionItemKind.Property,
                     text=f"{quote_word(name)} = ",
@@ -272,7 +221,7 @@ class _CompletionItems:
             parameters = target.function.attributes
             for label, parameter in zip(parameter_names(target), parameters, strict=True):
                 if label not in self.context.given:
-                    yield self._item(
+                    yield self.item(
                         label,
                         t.CompletionItemKind.Property,
                         text=f"{quote_word(label)} = ",
@@ -285,10 +234,10 @@ class _CompletionItems:
         if isinstance(target, Signature) and name in target.attributes:
             for value in valid_strings(target, name):
                 text = quote_string(value)
-                yield self._item(value, t.CompletionItemKind.EnumMember, text=text, order="0")
+                yield self.item(value, t.CompletionItemKind.EnumMember, text=text, order="0")
         for parameter in parameter_names(self.scope):
             text = f"@{quote_word(parameter)}"
-            yield self._item(text, t.CompletionItemKind.Variable, detail="parameter", order="1")
+            yield self.item(text, t.CompletionItemKind.Variable, detail="parameter", order="1")
 
     # ---- Values -----------------------------------------------------------------------------
 
@@ -298,7 +247,7 @@ class _CompletionItems:
         for scope, name in self._visible():
             if prefix and not _matches(prefix, name):
                 continue
-            yield self._item(
+            yield self.item(
                 name,
                 t.CompletionItemKind.Variable,
                 text=value_name(name),
@@ -329,9 +278,9 @@ class _CompletionItems:
 
     def _types(self) -> Iterator[t.CompletionItem]:
         for name in ELEMENTS:
-            yield self._item(name, t.CompletionItemKind.Class, snippet=f"{name}[$1]", order="0")
+            yield self.item(name, t.CompletionItemKind.Class, snippet=f"{name}[$1]", order="0")
         for name in _CONTAINERS:
-            yield self._item(name, t.CompletionItemKind.Class, snippet=f"{name}($1)", order="1")
+            yield self.item(name, t.CompletionItemKind.Class, snippet=f"{name}($1)", order="1")
 
 
 def _matches(prefix: str, name: str) -> bool:
