@@ -9,7 +9,7 @@ from typing import Any
 from onnxtext.lsp.graph.details import details, searched_texts
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.module_groups import parse_id
-from onnxtext.lsp.graph.statement_to_node import StatementNodes
+from onnxtext.lsp.graph.statement_to_node import drawn_node
 from onnxtext.viewer.colored_lines import ColoredText
 
 
@@ -69,9 +69,8 @@ def _move(item: dict[str, Any], text: ColoredText) -> None:
 
 
 def _statements(drawing: Drawing, text: ColoredText) -> Iterator[tuple[int, int, int, str]]:
-    nodes = StatementNodes(drawing)
     for statement in drawing.index.statements:
-        identity = nodes.node_of(statement)
+        identity = drawn_node(drawing, statement)
         if identity is not None:
             line, column = text.place(statement.at)
             located = drawing.index.located(statement)

@@ -36,7 +36,7 @@ from onnxtext.lsp.graph.compare_drawings import NEW, changes_of, diff_of
 from onnxtext.lsp.graph.details import details
 from onnxtext.lsp.graph.details import find as find_nodes
 from onnxtext.lsp.graph.drawing import Drawing
-from onnxtext.lsp.graph.statement_to_node import StatementNodes
+from onnxtext.lsp.graph.statement_to_node import drawn_node
 from onnxtext.lsp.index.document import Document, path_of
 from onnxtext.lsp.server.protocol import RequestError
 
@@ -181,7 +181,7 @@ def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:
-        version = drawing.document.version
+        version = drawing.version
         index, lines = version.index, version.lines
         try:
             cursor = t.Position(int(position.line), int(position.character))
@@ -195,7 +195,7 @@ def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
             end = lines.line_end(max(cursor.line, 0))
             statements = [each for each in index.statements_in(start, end) if each.at >= start]
             statement = statements[0] if statements else None
-        identity = None if statement is None else StatementNodes(drawing).node_of(statement)
+        identity = None if statement is None else drawn_node(drawing, statement)
     if not isinstance(identity, str):
         return None
     path = drawing.chain(identity)

@@ -51,7 +51,7 @@ class Drawing:
         self.document = document
         self.changes = changes
         self.version: DocumentVersion = document.version
-        self.index: Index = document.version.index
+        self.index: Index = self.version.index
         self._places = DrawnSpans(self.version)
         self.total = 0
         self.trees: list[ModuleGroup] = []
@@ -60,6 +60,8 @@ class Drawing:
         self._producers: dict[Key, str] = {}  # the id of the node or input that defines a value
         self._operators: dict[str, str] = {}  # the operator of each node, by the node's id
         self._initializers: dict[Key, ValueInfo] = {}
+        self.drawn_values: dict[tuple[int, str, str], str] = {}
+        """The ids of the drawn inputs and outputs, by (number of the graph, `i` or `o`, name)."""
         self._constants: dict[Key, int] = {}  # index of a constant's node; GIVEN for an initializer
         for scope in self.index.scopes:
             self._find_producers(scope)
@@ -146,6 +148,12 @@ class Drawing:
                 dict.fromkeys([leaf for leaf in group.members if isinstance(leaf, str)], chain)
             )
 
+        for kind, values in (("i", scope.inputs), ("o", scope.outputs)):
+            for index, value in enumerate(values):
+                identity = f"{name}{kind}{index}"
+                if identity in self._chains:
+                    self.drawn_values.setdefault((number, kind, value.name), identity)
+
     def _is_drawn_as_stubs(self, number: int, node: Node) -> bool:
         """Whether a node is a constant that is drawn only as stubs: one at each user."""
         keys = [(number, name) for name in node.outputs if name]
@@ -222,13 +230,10 @@ class Drawing:
         return f"g{self.index.number(scope.parent)}n{scope.holder_index}"
 
     def _group(self, group: ModuleGroup) -> dict[str, Any]:
+        span, parent = self._first(group), None if group.parent is None else group.parent.id
         if group.parent is None:
             scope = self.index.scopes[int(group.id[1:])]
-            span: Any = self._places.range(self.index.scope_span(scope))
-            parent = self._holder(group)
-        else:
-            parent = group.parent.id
-            span = self._places.range(self._first(group))
+            span, parent = self.index.scope_span(scope), self._holder(group)
         return {
             "id": group.id,
             "name": group.name,
@@ -236,7 +241,7 @@ class Drawing:
             "count": group.count,
             "graph": group.parent is None,
             "parent": parent,
-            "range": span,
+            "range": self._places.range(span),
             "items": [self._item(member) for member in group.members],
             "edges": [],
             "uses": [],
@@ -261,17 +266,22 @@ class Drawing:
         return drawn if self.changes is None else self.changes.mark(drawn, member)
 
     def _closed(self, member: ModuleGroup) -> dict[str, Any]:
+        drawn = self._box(member.id, "group", member.name, member.kind, self._first(member))
+        operators = self.operators(member).most_common(_MAX_OPERATORS)
+        return {**drawn, "count": member.count, "operators": operators}
+
+    def _box(
+        self, identity: str, kind: str, name: str, detail: str, span: Span | None
+    ) -> dict[str, Any]:
         return {
-            "id": member.id,
-            "kind": "group",
+            "id": identity,
+            "kind": kind,
             "op": "",
-            "name": member.name,
-            "detail": member.kind,
-            "range": self._places.range(self._first(member)),
+            "name": name,
+            "detail": detail,
+            "range": self._places.range(span),
             "bodies": [],
             "stubs": [],
-            "count": member.count,
-            "operators": self.operators(member).most_common(_MAX_OPERATORS),
         }
 
     def operators(self, group: ModuleGroup) -> Counter[str]:
@@ -291,17 +301,10 @@ class Drawing:
         if kind == "n":
             return self._node(identity, scope, index, scope.nodes[index])
         value = (scope.inputs if kind == "i" else scope.outputs)[index]
-        return {
-            "id": identity,
-            "kind": "input" if kind == "i" else "output",
-            "op": "",
-            "name": value.name,
-            "detail": self.document.type_of(scope, value.name) or "",
-            "range": self._places.range(self._places.statement(value)),
-            "bodies": [],
-            "stubs": [],
-            "shared": kind == "i" and self._is_stub((number, value.name)),
-        }
+        is_input, type = kind == "i", self.document.type_of(scope, value.name) or ""
+        span, role = self._places.statement(value), "input" if is_input else "output"
+        drawn = self._box(identity, role, value.name, type, span)
+        return {**drawn, "shared": is_input and self._is_stub((number, value.name))}
 
     def _node(self, identity: str, scope: Scope, index: int, node: Node) -> dict[str, Any]:
         number = self.index.number(scope)
