@@ -108,8 +108,8 @@ class DocumentWriter(StatementWriter):
             return f"{only_token(tree.parts[0]).text}({', '.join(texts)})"
         if tree.alias == "habit_field_name":
             return dotted_text(tree)
-        texts = [string_text(part, STEP * 2) for part in tree.parts if _is_not_colon(part)]
-        return ": ".join(texts)
+        parts = [part for part in tree.parts if isinstance(part, Tree) or part.text != ":"]
+        return ": ".join([string_text(part, STEP * 2) for part in parts])
 
     # ---- Sections ---------------------------------------------------------------------------
 
@@ -191,10 +191,6 @@ def _base64(token: CommentedToken, indent: str) -> str:
     rows = range(0, len(data), BASE64_WIDTH)
     lines = [f"{indent}{data[offset : offset + BASE64_WIDTH]}\n" for offset in rows]
     return f'"""\n{"".join(lines)}{indent}"""'
-
-
-def _is_not_colon(part: Tree | CommentedToken) -> bool:
-    return isinstance(part, Tree) or part.text != ":"
 
 
 def _path(tree: Tree) -> str:

@@ -168,9 +168,9 @@ def _complete(data: bytes, limit: int, name: str) -> ConvertedFile:
     Weights are left out of texts with conflicts. Other texts get the comment if `from_binary`
     prints the same text for their model.
     """
-    from onnxtext.git.left_out_weights import has_left_out, put_back
+    from onnxtext.git.left_out_weights import LEFT_OUT, put_back
 
-    if not name or not has_left_out(data):
+    if not name or LEFT_OUT not in data:
         # In a clone without the filter, the comment explains why the file contains a text.
         return ConvertedFile(NOTE + data if _is_canonical(data, limit) else None)
     complete = put_back(data, name)

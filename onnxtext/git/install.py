@@ -23,6 +23,7 @@ from onnxtext.git.attributes_files import (
 from onnxtext.git.gitattributes import DamagedBlock, block_lines, read_attributes, write_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,
+    EXCLUSIVE,
     KNOWN,
     MODES,
     SECTIONS,
@@ -33,7 +34,6 @@ from onnxtext.git.modes import (
     is_command,
     is_ours,
     mode_settings,
-    with_mode,
 )
 from onnxtext.git.repository import (
     Scope,
@@ -44,7 +44,6 @@ from onnxtext.git.repository import (
     remove_setting,
     run_git,
     top_level,
-    write_setting,
 )
 from onnxtext.git.undo_on_error import undo_on_error
 from onnxtext.io.path_safety import leads_out
@@ -132,7 +131,7 @@ def install(
         OSError: the attributes cannot be written; nothing is changed.
     """
     before = find_installed(scope)
-    modes = with_mode(before.modes, mode)
+    modes = before.modes - {EXCLUSIVE.get(mode, mode)} | {mode}
     if structural is None:
         structural = _is_structural(before)
     settings, lines = _requirements(modes, command_line(), structural=structural)
@@ -307,7 +306,7 @@ def _write(scope: Scope, old: dict[str, list[str]], new: dict[str, str | None]) 
     written, removed = [], []
     for name, value in new.items():
         if value is not None and old.get(name) != [value]:
-            write_setting(scope, name, value)
+            run_git("config", f"--{scope}", "--replace-all", name, value)
             written.append(name)
         elif value is None and name in old:
             remove_setting(scope, name)

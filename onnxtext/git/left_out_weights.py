@@ -22,7 +22,7 @@ _UNINDENTED_LINE = re.compile(rb"^(?!  )", re.MULTILINE)
 """Matches an unindented line; in the section of weights, every such line is a conflict marker."""
 
 REMARK = b"# The weights are left out until the conflicts are resolved: `git add` puts them back."
-_LEFT_OUT = b"\n" + REMARK + b"\nresources none\n"
+LEFT_OUT = b"\n" + REMARK + b"\nresources none\n"
 
 _VERSIONS = (
     ":0", ":2", ":3", ":1", "HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD", "ORIG_HEAD",
@@ -46,7 +46,7 @@ def leave_out(merged: bytes, versions: Iterable[bytes]) -> bytes:
     kept = {name for version in versions for name in _entries(version)}
     if not names or not kept.issuperset(names) or _UNINDENTED_LINE.search(section[:-1]):
         return merged
-    return merged[:start] + _LEFT_OUT
+    return merged[:start] + LEFT_OUT
 
 
 def _entries(text: bytes) -> dict[bytes, bytes]:
@@ -60,11 +60,6 @@ def _entries(text: bytes) -> dict[bytes, bytes]:
     return {
         entry[1]: section[entry.start() : end] for entry, end in zip(matches, ends, strict=True)
     }
-
-
-def has_left_out(text: bytes) -> bool:
-    """Whether `leave_out` has removed the weights of a text."""
-    return _LEFT_OUT in text
 
 
 def put_back(text: bytes, path: str) -> bytes | None:
@@ -87,7 +82,7 @@ def put_back(text: bytes, path: str) -> bytes | None:
                 blobs.setdefault(digest, entry)
     if not blobs.keys() >= missing.keys():
         return None
-    before, _, after = text.rpartition(_LEFT_OUT)
+    before, _, after = text.rpartition(LEFT_OUT)
     section = b"".join([_BEGIN, *[blobs[digest] for digest in missing], b"}\n"])
     return before + (section if missing else b"") + after
 

@@ -19,7 +19,7 @@ from onnxtext.io.text_or_binary import TEXT_SUFFIXES
 Mode = Literal["textconv", "filter", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-_EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
+EXCLUSIVE: dict[Mode, Mode] = {"textconv": "filter", "filter": "textconv"}
 """Maps a mode to the mode that it excludes, because both apply to `*.onnx`."""
 
 _FUNCTION_NAME = '^([A-Za-z_".0-9].*)$'
@@ -141,11 +141,6 @@ def is_ours(value: str) -> bool:
 def command_program(value: str) -> str:
     """Return the program of a command: `… -m onnxtext` for `… -m onnxtext git clean`."""
     return value.partition(_MODULE)[0] + _MODULE.removesuffix(" git ")
-
-
-def with_mode(modes: frozenset[Mode], mode: Mode) -> frozenset[Mode]:
-    """Add `mode` to a set of modes, and remove the mode that `mode` excludes."""
-    return modes - {_EXCLUSIVE.get(mode, mode)} | {mode}
 
 
 def command_line() -> str:

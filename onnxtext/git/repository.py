@@ -76,11 +76,6 @@ def read_config(scope: Scope | None, names: str) -> dict[str, list[str]]:
     return values
 
 
-def write_setting(scope: Scope, name: str, value: str) -> None:
-    """Set a setting, replacing all its values."""
-    run_git("config", f"--{scope}", "--replace-all", name, value)
-
-
 def remove_setting(scope: Scope, name: str) -> None:
     """Remove all values of a setting."""
     run_git("config", f"--{scope}", "--unset-all", name)

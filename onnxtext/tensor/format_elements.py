@@ -257,16 +257,12 @@ def _complex_rows(parts: NDArray[Any], row: int | None = None) -> list[str]:
 def _code_rows(element: ElementType, codes: NDArray[Any], row: int | None = None) -> list[str]:
     """Return rows of text for the codes of narrow floats, or of integers below 8 bits."""
     if element.kind == "float":
-        return _join_rows(_code_texts(element, codes), row)
+        texts = list(map(narrow_texts(element.name).__getitem__, codes.tolist()))
+        return _join_rows(texts, row)
     if element.kind == "int":
         sign = 1 << (element.bits - 1)
         codes = (codes.astype(np.int8) ^ sign) - sign
     return _number_rows(codes, row)
-
-
-def _code_texts(element: ElementType, codes: NDArray[Any]) -> list[str]:
-    """Return the texts of codes of a narrow float format."""
-    return list(map(narrow_texts(element.name).__getitem__, codes.tolist()))
 
 
 def _mixed_text(entries: NDArray[Any], limit: int, text: Callable[[int], str]) -> str:

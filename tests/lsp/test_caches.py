@@ -228,12 +228,14 @@ def test_links_are_found_without_reading_every_line(tmp_path: Path) -> None:
         '# store: "w.bin"', '"blob" file"none" file"w.bin#1"', '"a # b" safetensors : "w.bin"',
         'external("w.bin", 0)', 'external(', '"w.bin")',
     ]  # fmt: skip
+    identifier = t.TextDocumentIdentifier(URI)
     for newline in ("\n", "\r\n"):
         text = newline.join(lines)
         found = []
         for more in ("", newline + '"""a"""'):  # a text block makes the server scan the whole text
             document = Document.open(URI, tmp_path / "m.onnxtxt", text + more, 1, "utf-16")
-            found.append([link.range for link in document_links.document_links(document)])
+            links = document_links.links(document, t.DocumentLinkParams(identifier))
+            found.append([link.range for link in links])
         assert found[0] == found[1]
         assert len(found[0]) == 7
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,18 +33,16 @@ _WORDS = re.compile('blob"|file"|"location"|external|store|safetensors')
 _MAX_LINKS = 5000
 
 
-def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink] | None:
+def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLink]:
     """Return at most 5000 links of a document; links to missing files or blobs are left out."""
-    return list(islice(document_links(document), _MAX_LINKS))
-
-
-def document_links(document: Document) -> Iterator[t.DocumentLink]:
-    """Yield the links of a document, except links to missing files or blobs."""
+    found: list[t.DocumentLink] = []
     version = document.version
     base = version.directory
     resources = _resources(version.text)
     stored: dict[str, Path | None] = {}
     for piece in _pieces(version):
+        if len(found) == _MAX_LINKS:
+            break
         kind = piece.lastgroup
         if kind is None:
             continue
@@ -68,7 +65,8 @@ def document_links(document: Document) -> Iterator[t.DocumentLink]:
         elif base is not None:
             target = _file(base, name.partition("#")[0] if kind == "file" else name)
         if target is not None:
-            yield t.DocumentLink(version.lines.range(span), target, tooltip)
+            found.append(t.DocumentLink(version.lines.range(span), target, tooltip))
+    return found
 
 
 def _pieces(version: DocumentVersion) -> Iterator[re.Match[str]]:

@@ -181,7 +181,7 @@ def _place(drawing: Drawing, params: Any) -> dict[str, Any] | None:
     identity = getattr(params, "id", None)
     position = getattr(params, "position", None)
     if identity is None and position is not None:
-        version = drawing.version
+        version = drawing.document.version
         index, lines = version.index, version.lines
         try:
             cursor = t.Position(int(position.line), int(position.character))

@@ -132,7 +132,8 @@ class _Reader:
                 self._close(index, _CLOSING[str(token)])
         last = str(self.tokens[-1]) if self.tokens else ""
         if last == "@":
-            self.context.kind = "reference" if self._inside_attribute() else "decorator"
+            in_value = len(self.tokens) > 1 and self.tokens[-2] in ("=", "[", ",")
+            self.context.kind = "reference" if in_value and self.open else "decorator"
             return self.context
         if self.open:
             self._inside(self.open[-1])
@@ -148,10 +149,6 @@ class _Reader:
                 del self.open[depth:]
                 return
         self.open.clear()
-
-    def _inside_attribute(self) -> bool:
-        """Whether the last token, `@`, begins the value of an attribute or an item of a list."""
-        return len(self.tokens) > 1 and self.tokens[-2] in ("=", "[", ",") and bool(self.open)
 
     def _inside(self, bracket: int) -> None:
         """Set the context of an offset inside the open bracket `bracket`, an index in `tokens`."""
@@ -271,13 +268,7 @@ class _Reader:
         index = bracket - 1
         if index >= 0 and self.tokens[index] == ">" and index in self.closed:
             index = self.closed[index] - 1
-        words: list[Token] = []
-        while index >= 0 and (
-            self.tokens[index] in (".", ":") or _is_name(str(self.tokens[index]))
-        ):
-            words.append(self.tokens[index])
-            index -= 1
-        words.reverse()
+        words, index = self._words_before(index, (".", ":"))
         if not words or index < 0 or self.tokens[index] != "=":
             return False
         self._take_operator(words)
@@ -297,34 +288,36 @@ class _Reader:
         self.context.operator = list(map(name_of, names))
 
     def _take_outputs(self, equals: int) -> None:
-        index = equals - 1
-        names: list[str] = []
-        while index >= 0 and (self.tokens[index] == "," or _is_name(str(self.tokens[index]))):
-            if self.tokens[index] != ",":
-                names.append(name_of(self.tokens[index]))
+        words, _ = self._words_before(equals - 1, (",",))
+        self.context.outputs = [name_of(word) for word in words if word != ","]
+
+    def _words_before(
+        self, last: int, signs: tuple[str, ...], start: int = -1
+    ) -> tuple[list[Token], int]:
+        """Return the names and `signs` after the token `start` that end at the token `last`.
+
+        Also return the index of the token before them.
+        """
+        index = last
+        while index > start and (self.tokens[index] in signs or _is_name(str(self.tokens[index]))):
             index -= 1
-        self.context.outputs = names[::-1]
+        return self.tokens[index + 1 : last + 1], index
 
     def _statement(self, bracket: int) -> None:
         """Set the context of an offset in a body or, if `bracket` is -1, outside of all brackets.
 
         After `=`, an operator follows; otherwise a node, an output or a top-level item.
         """
-        index = len(self.tokens) - 1
-        words: list[Token] = []
-        while index > bracket and (self.tokens[index] == "." or _is_name(str(self.tokens[index]))):
-            words.append(self.tokens[index])
-            index -= 1
-        words.reverse()
+        words, index = self._words_before(len(self.tokens) - 1, (".",), bracket)
         if index > bracket and self.tokens[index] == "=" and (not words or words[-1] == "."):
             self._take_operator(words)
             self._take_outputs(index)
             self.context.kind = "operator"
             self.context.is_free = _is_name(self._before(index))  # False in `g () =`
-        elif bracket >= 0 or not self._closed_body():
-            self.context.kind = "body" if self._may_begin_item(bracket) else "nothing"
-        else:
+        elif bracket < 0 and (self.tokens[-1] == "}" if self.tokens else not self.in_body):
             self.context.kind = "top"
+        else:
+            self.context.kind = "body" if self._may_begin_item(bracket) else "nothing"
 
     def _may_begin_item(self, bracket: int) -> bool:
         """Whether a statement, or a further output of a node, may begin after the tokens.
@@ -343,10 +336,6 @@ class _Reader:
             return self.in_body  # outside of a body, the name of a graph or function follows
         # Outside of braces, a header or the head of a graph may end here.
         return self._operator_before(opening) or self._call_before(opening)
-
-    def _closed_body(self) -> bool:
-        """Whether the tokens end at the top level, after the body of a graph or function."""
-        return self.tokens[-1] == "}" if self.tokens else not self.in_body
 
 
 def _is_name(token: str) -> bool:
