@@ -213,7 +213,7 @@ class Schemas:
             except self._defs.SchemaError:
                 pass
             else:
-                return _signature(schema, domain)
+                return _signature(schema.name, schema.since_version, domain)
         signatures = (table.find(domain, name, version) for table in self._tables)
         return next((signature for signature in signatures if signature is not None), None)
 
@@ -274,7 +274,9 @@ def _operators() -> Operators:
     )
 
 
-def _signature(schema: Any, domain: str) -> Signature:
+@cache
+def _signature(name: str, since: int, domain: str) -> Signature:
+    schema = onnx_native_module().defs.get_schema(name, since, domain)
     variables = {
         constraint.type_param_str: frozenset(map(normal_type, constraint.allowed_type_strs))
         for constraint in schema.type_constraints

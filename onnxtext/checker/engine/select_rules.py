@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from types import ModuleType
 
 from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
@@ -52,7 +54,11 @@ def active_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
     Raises:
         UnknownRule: a code is neither a rule nor a profile.
     """
-    select, ignore = select or (), ignore or ()
+    return _active_rules(tuple(select or ()), tuple(ignore or ()))
+
+
+@lru_cache(maxsize=16)
+def _active_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
     for code in (*select, *ignore):
         if not is_known(code):
             raise UnknownRule(code)
@@ -73,12 +79,17 @@ def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
     infers = subject.options.infers
     if infers and subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()
-    for family in families():
-        if not active.isdisjoint([rule.code for rule in family.RULES]):
-            subject.found += list(family.check(subject))
+    for family in _active_families(active):
+        subject.found += list(family.check(subject))
     active_findings = [finding for finding in subject.found if finding.code in active]
     kept = without_cascades(active_findings, subject.scopes)
     if len(kept) < len(active_findings):
         ids = {id(finding) for finding in kept}
         subject.cascades = [finding for finding in active_findings if id(finding) not in ids]
     return kept
+
+
+@lru_cache(maxsize=16)
+def _active_families(active: frozenset[str]) -> list[ModuleType]:
+    """Return the families with an enabled rule, in order."""
+    return [item for item in families() if not active.isdisjoint([r.code for r in item.RULES])]
