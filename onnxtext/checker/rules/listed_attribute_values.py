@@ -72,6 +72,7 @@ _TABLE = (
     _Listed("Attention", "qk_matmul_output_mode", range(4), None),
     _Listed("BitCast Cast", "to", _POSITIVE),
     _Listed("*", "dtype output_datatype", _POSITIVE),
+    _Listed("*", "stash_type", _POSITIVE, None),
     _Listed("BitShift", "direction", "LEFT RIGHT"),
     _Listed("Cast", "round_mode", "down nearest up"),
     _Listed("CastLike", "round_mode", "down nearest up", None),

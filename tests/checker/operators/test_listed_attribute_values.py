@@ -40,6 +40,8 @@ FOUND = {
     "CumSum <exclusive = 1> (x, axis)": None,
     "LRN <size = 2> (x)": "warning",
     "LRN <size = 5> (x)": None,
+    "LayerNormalization <stash_type = 0> (m, m)": "warning",
+    "LayerNormalization <stash_type = 1> (m, m)": None,
     "LpNormalization <p = 3> (x)": "error",
     "LSTM <hidden_size = 2, layout = 2> (steps, w, r)": "error",
     "Col2Im <strides = [0, 1]> (x, axis, axis)": "error",
