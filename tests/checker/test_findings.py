@@ -1059,6 +1059,19 @@ def test_functions_write_the_standard_domain_as_tools_find_it() -> None:
             assert ("function-opset-missing", "warning") in found  # only onnxruntime rejects it
 
 
+@pytest.mark.parametrize("operator", ["LayerNormalization", "Softmax"])
+def test_an_unknown_attribute_that_onnx_accepts_is_a_warning(operator: str) -> None:
+    weight = ", x" if operator == "LayerNormalization" else ""
+    source = text(f"y = {operator} <axs = 0> (x{weight})")
+    try:
+        onnx.checker.check_model(onnxtext.to_binary(source), full_check=True)
+        severity = "warning"
+    except onnx.checker.ValidationError:
+        severity = "error"
+    (found,) = onnxtext.check(source)
+    assert (found.code, found.severity) == ("attribute-unknown", severity)
+
+
 def test_unknown_attributes_of_a_node_are_one_finding() -> None:
     """A wrong operator is one mistake; a misspelled attribute has its own finding and fix."""
     conv = "y = Relu <auto_pad = 'NOTSET', group = 1, pads = [1, 1], strides = [1]{}> (x)"
