@@ -97,6 +97,12 @@ def test_no_cascading_findings() -> None:
     assert [item.code for item in onnxtext.check(text(nodes))] == ["op-unknown"]
 
 
+def test_too_many_inputs_and_a_repeated_node_are_one_finding_each() -> None:
+    nodes = "a = Reshape (x, x, x)\n[n] b = Neg (a)\n[n] b = Neg (a)\ny = Abs (b)"
+    found = [item.code for item in onnxtext.check(text(nodes))]
+    assert found == ["input-count", "value-redefined"]
+
+
 @pytest.mark.parametrize(
     ("inputs", "value", "code"),
     [

@@ -144,7 +144,7 @@ def test_a_header_or_a_body_is_written_twice(lines: str) -> None:
 
 @pytest.mark.parametrize("end", ["{\n", "<\n  float a = 1\n> {\n"])
 def test_the_line_between_inputs_and_outputs_is_missing(end: str) -> None:
-    text = f"<ir_version: 10>\ng (\n  float[N] x,\n  float[N] y\n) {end}  y = Abs (x)\n}}\n"
+    text = f"<ir_version: 10>\ng (\n  float[N] x,\n  float[N] y\n) {end}  z = Abs (x)\n}}\n"
     (error,) = syntax_errors(text)
     assert error.position == (5, 3)
     assert error.message == "the outputs of the graph or function are missing"

@@ -30,7 +30,7 @@ g (
 }
 """
 
-MARKS = ("*", "-", "+", "|", "/", "12:")
+MARKS = ("```", ">>>", "*", "-", "+", "|", "/", "12:")
 TYPOS = (
     ("c = my", "c / my"),
     ("<axis = 1>", "<axis 7 1>"),
@@ -145,6 +145,24 @@ def test_what_is_lost_gives_one_error_at_its_place(name: str) -> None:
     assert error.position is not None
     assert broken.splitlines()[error.position.line - 1].startswith(place)
     assert (place == "") == (broken.splitlines()[error.position.line - 1] == "")
+
+
+def test_the_line_between_inputs_and_outputs_is_restored() -> None:
+    signature = "g (\n  float x,\n) => (\n  float y,\n  float z,\n)"
+    text = f"{signature} {{\n  t = Op (x)\n  y, z = Op (\n    x,\n    t,\n  )\n}}\n"
+    broken = text.replace(") => (\n", "")
+    (error,) = syntax_errors(broken)
+    assert error.position == (3, 1)
+    assert error.fix is not None
+    assert error.fix.apply(broken) == text
+
+
+@pytest.mark.parametrize("gap", ["", "\n", "\n\n"])
+def test_a_header_begins_in_the_blank_line_above(gap: str) -> None:
+    (error,) = syntax_errors(f"{gap}  ir_version: 8,\n  opset_import: [17],\n\ng () => () {{}}\n")
+    assert error.message == "a header must be in `<…>`"
+    assert error.position is not None
+    assert error.position.line == 1
 
 
 @pytest.mark.parametrize("code", ["<a", "= Add", "=> (", "{", "<int8", "[1", "8>"])

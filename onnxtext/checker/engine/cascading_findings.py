@@ -16,7 +16,8 @@ from onnxtext.checker.context.scopes import Scope
 _BY_ITEM = {
     "op-type-missing": ("value-undefined", "input-count"),
     "value-undefined": ("input-count", "function-call-arity", "optional-input-missing"),
-    "input-count": ("optional-input-missing",),
+    "input-count": ("optional-input-missing", "type-mismatch", "shape-mismatch"),
+    "value-redefined": ("node-name-duplicate",),
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }

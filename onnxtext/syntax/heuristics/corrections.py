@@ -245,7 +245,7 @@ class _Search:
     def _find_ends(self, start: int, inserted: int) -> Iterator[tuple[int, float]]:
         line = self.lines.get(start, 0)
         for end in range(start if inserted else start + 1, len(self.tokens) + 1):
-            number = end - start
+            removed, number = self.tokens[start:end], end - start
             cost = 1.0 * number - 0.4 * min(number, inserted)
             if end == self.lines.get(start) and not inserted:
                 cost = min(cost, _LINE)
@@ -255,6 +255,8 @@ class _Search:
                 continue
             elif not self.line_starts.isdisjoint(range(start + 1, end)):
                 cost += _TWO_LINES
+            elif number > 1 and len("".join(removed)) == number and len({*removed}) == 1:
+                cost = 1.0  # a repeated mark, such as three backticks
             yield end, cost
 
     def _lines(self) -> dict[int, int]:

@@ -120,7 +120,7 @@ _WIDER = (
     attribute_value_errors.called_number, python_syntax.called_elements,
     python_syntax.called_values, token_errors.misspelled, list_errors.thousands_separators,
     list_errors.list_without_brackets, list_errors.early_end,
-    graph_errors.wrong_brackets, graph_errors.wrong_bracket,
+    graph_errors.headless_outputs, graph_errors.wrong_brackets, graph_errors.wrong_bracket,
 )  # fmt: skip
 
 
@@ -326,4 +326,5 @@ def _title(correction: Correction) -> str:
     if written:
         typo = len(removed) == len("".join(removed)) == 1 and _MARKS.fullmatch(written)
         return f"write `{written}` instead" if typo else ""
-    return f"remove `{''.join(removed)}`" if _MARKS.fullmatch("".join(removed)) else ""
+    marks = "".join(removed)
+    return f"remove {found_words(marks)}" if _MARKS.fullmatch(marks) else ""

@@ -10,7 +10,12 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.constructs.node_errors import TYPES, bracketed, unopened_bracket
+from onnxtext.syntax.heuristics.constructs.node_errors import (
+    NAMES,
+    TYPES,
+    bracketed,
+    unopened_bracket,
+)
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -159,7 +164,24 @@ def incomplete_graph_header(context: ErrorContext) -> Iterator[Diagnosis]:
         message = "the outputs of the graph or function are missing"
         edit = insert(context.at, "() " if before == "=>" else "=> () ")
         help = "write `=> (float[N] y)` after the inputs, with names and types as needed"
-        yield advice("syntax-error", message, token.span, help, edit)
+        result = advice("syntax-error", message, token.span, help, edit)
+        yield replace_fields(result, edit_cost=0.1)  # see `headless_outputs`
+
+
+def headless_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a missing line `) => (` before a value on a line of its own that a node computes."""
+    text, end = context.text, context.at + MAX_HEADER_LENGTH
+    if context.token not in {"{", "<"} or context.last != ")":
+        return
+    for name, mark in pairwise(context.done):
+        first = line_start(text, name.at)
+        if mark in {",", ")"} and first > context.region.start and context.name(name) in NAMES:
+            node = rf"^(?:[^#\n=<(]*[\s,])?{re.escape(name)}(?:[ \t]*,[^#\n=<(]*)?[ \t]*="
+            if re.compile(node, re.MULTILINE).search(text, context.at, end) is not None:
+                edits = (insert(first, ") => (\n"),)
+                message, span = "expected `) => (` before the outputs", Span(first, first)
+                yield Diagnosis("syntax-error", message, span, edits, "add `) => (`")
+                return
 
 
 def values_without_brackets(context: ErrorContext) -> Iterator[Diagnosis]:

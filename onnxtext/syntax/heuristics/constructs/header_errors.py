@@ -299,11 +299,12 @@ def bare_header(context: ErrorContext) -> Iterator[Diagnosis]:
         yield advice("misplaced-section", message, done[0].span, help, edit)
         return
     message, title, span, opener = "a header must be in `<…>`", "write `<…>`", done[0].span, "<"
-    if tokens[index : index + 1] != [">"]:
-        edits.append(insert(tokens[index - 1].end, ">"))
-    elif begins_line(context.text, tokens[index].at):
-        blank = blank_line_above(context.text, done[0].at)
-        span, opener = (span, "<") if blank is None else (Span(blank, blank), "<\n")
+    blank = blank_line_above(context.text, done[0].at)
+    closed = tokens[index : index + 1] == [">"]
+    end = tokens[index].at if closed else tokens[index - 1].end
+    edits += [] if closed else [insert(end, ">")]
+    if blank is not None and "\n" in context.text[done[0].at : end]:
+        span, opener = Span(blank, blank), "<\n"
     edits.insert(0, insert(done[0].at, opener))
     yield Diagnosis("wrong-mark", message, span, tuple(edits), title)
 

@@ -221,10 +221,10 @@ def metadata_colon(context: ErrorContext) -> Iterator[Diagnosis]:
 def missing_metadata_value(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `key:` without a value: the key on the next line is read as its value.
 
-    The key is that of an entry of metadata, or of a field of a record.
+    The key is that of metadata or of a record.
     """
     kind = "a string" if "metadata_item" in context.rules else "a value"
-    if context.token != ":" or not {"metadata_item", "field_value"} & context.rules:
+    if context.token != ":":
         return
     tokens = context.lexer.tokens(context.text, context.line_start, context.at)
     before = context.text[: context.line_start].rstrip()

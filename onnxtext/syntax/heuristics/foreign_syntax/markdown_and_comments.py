@@ -28,7 +28,7 @@ _TRAILING = re.compile(
     r"(?P<words>[^\W_][^=(<{}\[\]\n]*?)"
     r"|(?:<!--|\(\*)[ \t]*(?P<inside>.*?)[ \t]*(?:-->|\*\))?)[ \t\r]*$"
 )
-FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^`\n]*$\n?|^---+[ \t\r]*$\n?", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w.+= \t-]*\r?$\n?|^---+[ \t\r]*$\n?", re.MULTILINE)
 """Matches the line that begins or ends a block of code in Markdown."""
 _OTHER_COMMENT = re.compile(r"--(?![->])|;+(?=[ \t]*\w)|<!--")
 _MARKED_ATTRIBUTE = re.compile(r"--\w+[ \t]*=")
