@@ -35,6 +35,9 @@ SECTIONS = (
 )
 """The keywords of the sections, in canonical order (SPEC 13)."""
 
+_MAX_COUNTED = 8
+"""`position` counts at most this many times the length of the text before it uses `line_starts`."""
+
 NAMED_SECTION = "configuration"
 """The keyword of the section that has a name between its keyword and its brace."""
 
@@ -65,6 +68,7 @@ class Source:
     text: str
     name: str
     _line_starts: list[int] = field(init=False, repr=False, compare=False)
+    _last: tuple[int, int, int] = field(init=False, repr=False, compare=False)
 
     def __init__(self, text: str, name: str = "<string>") -> None:
         """Create a source.
@@ -76,6 +80,7 @@ class Source:
         self.text = text if type(text) is str else str.__str__(text)
         self.name = name
         self._line_starts = []
+        self._last = 0, 1, 0
 
     @property
     def line_starts(self) -> list[int]:
@@ -93,9 +98,27 @@ class Source:
     def position(self, offset: int) -> Position:
         """Return the line and column of a character offset, which is clamped to the text."""
         offset = max(0, min(offset, len(self.text)))
-        line = bisect_right(self.line_starts, offset)
-        before = self.text[self.line_starts[line - 1] : offset].removeprefix("\ufeff")
+        if self._line_starts:
+            line = bisect_right(self._line_starts, offset)
+            start = self._line_starts[line - 1]
+        else:
+            start = line_start(self.text, offset)
+            line = self._count_lines(start)
+        before = self.text[start:offset].removeprefix("\ufeff")
         return Position(line, len(before) + 1)
+
+    def _count_lines(self, start: int) -> int:
+        """Return the number of the line that starts at `start`: count from the line before.
+
+        For a few positions, this is faster than `line_starts`, which later calls use.
+        """
+        last, line, counted = self._last
+        line += self.text.count("\n", last, start) - self.text.count("\n", start, last)
+        counted += abs(start - last)
+        self._last = start, line, counted
+        if counted > _MAX_COUNTED * len(self.text):
+            _ = self.line_starts
+        return line
 
     def line(self, number: int) -> str:
         """Return the text of a line (1-based) without its line end."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from onnxtext.ast.compact_form.list_order import known_entries, known_with_data, node_entries
+from onnxtext.ast.compact_form.list_order import known_infos, node_entries
 from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import SparseTensor
 from onnxtext.ast.visit import attribute_graphs
@@ -66,11 +66,7 @@ def generated_values(owner: Graph | Function) -> set[str]:
     """
     if not isinstance(owner, Graph) or not owner.decorators:
         return {entry.name for entry in node_entries(owner.nodes)}
-    if core() == "native":
-        infos = core_module("ast.list_order").ordered_infos(owner, known_with_data(owner))
-        if infos is not None:
-            return {info[0] for info in infos if type(info) is tuple}
-    return {entry.name for entry in known_entries(owner) if entry.statement is None}
+    return {info[0] for info in known_infos(owner) if isinstance(info, tuple)}
 
 
 def described_parts(

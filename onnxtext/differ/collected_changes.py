@@ -51,14 +51,14 @@ class Collector:
         return not (self.items or self.renames or self._stored)
 
     def matched_pairs(
-        self, kind: str, counts: tuple[int, int], pairs: Pairs, describe: Describe
+        self, kind: str, counts: tuple[int, int], pairs: Pairs, changed: Pairs, describe: Describe
     ) -> Iterator[tuple[int, int, bool]]:
-        """Yield (old index, new index, was moved) for each pair of matching items.
+        """Yield (old index, new index, was moved) for each pair in `changed` and each moved pair.
 
         Add the other items to `items`, as removed or added, in the order of `walk_pairs`. `counts`
         are the numbers of old and new items; `pairs` has the (old, new) indices of matching items.
         """
-        for old, new, was_moved in walk_pairs(*counts, pairs):
+        for old, new, was_moved in walk_pairs(*counts, pairs, changed):
             if old is not None and new is not None:
                 yield old, new, was_moved
             elif old is not None:
@@ -156,7 +156,7 @@ class NameMap:
         If the new model gives `name` to another value, the result is a text that names no value
         there.
         """
-        for names, old_names in self._scopes:
+        for names, old_names in self._scopes if self.has_renames else ():
             if name in names:
                 return names[name]
             if name in old_names:

@@ -96,14 +96,13 @@ class GraphComparer:
         `pairs` has (old, new) indices of matching entries, in the order of the new list.
         """
         values = self.values
-        if len(old) == len(new) == len(pairs) and all(
-            left == right and values.same_declaration(old[left], new[right])
-            and (kind == "value_info"
-                 or old[left].name == new[right].name == match.names.get(old[left].name))
-            for left, right in pairs
-        ):  # fmt: skip
-            return
-        for left, right, was_moved in self._matched_pairs(match, kind, old, new, pairs):
+        changed = [
+            (left, right) for left, right in pairs
+            if not values.same_declaration(old[left], new[right])
+            or (kind != "value_info"
+                and not old[left].name == new[right].name == match.names.get(old[left].name))
+        ]  # fmt: skip
+        for left, right, was_moved in self._matched_pairs(match, kind, old, new, pairs, changed):
             before, after = old[left], new[right]
             self._record_rename(match, kind, before, after)
             positions = self._positions(match, kind, before, after)
@@ -135,15 +134,15 @@ class GraphComparer:
 
     def _matched_pairs(
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
-        pairs: Pairs,
+        pairs: Pairs, changed: Pairs,
     ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
-        """Yield matching values; add the others to `out` (see `Collector.matched_pairs`)."""
+        """Yield changed and moved values, add others to `out` (see `Collector.matched_pairs`)."""
 
         def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
             value = (old, new)[side][index]
             return value.name, self._position(match, side, kind, value), value_statement(value)
 
-        return self.out.matched_pairs(kind, (len(old), len(new)), pairs, describe)
+        return self.out.matched_pairs(kind, (len(old), len(new)), pairs, changed, describe)
 
     def _position(self, match: GraphMatch, side: int, kind: str, value: ValueInfo) -> ItemPosition:
         path = f"{(match.old, match.new)[side].path}.{kind}[{quote_string(value.name)}]"
@@ -203,7 +202,9 @@ class GraphComparer:
         `pairs` has the indices of matching initializers; `differences` compares one pair.
         """
         old, new = lists
-        for old_index, new_index, was_moved in self._matched_pairs(match, kind, old, new, pairs):
+        for old_index, new_index, was_moved in self._matched_pairs(
+            match, kind, old, new, pairs, pairs
+        ):
             before, after = old[old_index], new[new_index]
             if before.name != after.name:
                 rename = Rename("initializer", match.new.path, before.name, after.name)
@@ -246,17 +247,18 @@ class GraphComparer:
             return node_title(node), position(side, index), node_statement(node)
 
         counts = len(old.nodes), len(new.nodes)
+        changed = [
+            (old_index, new_index)
+            for old_index, new_index in match.nodes
+            if old_statements[old_index] != new_statements[new_index]
+            or (names.has_renames and not _keeps_names(new.nodes[new_index], names))
+        ]
         for old_index, new_index, was_moved in self.out.matched_pairs(
-            "node", counts, match.nodes, describe
+            "node", counts, match.nodes, changed, describe
         ):
-            if (
-                was_moved
-                or old_statements[old_index] != new_statements[new_index]
-                or (names.has_renames and not _keeps_names(new.nodes[new_index], names))
-            ):
-                nodes = old.nodes[old_index], new.nodes[new_index]
-                positions = position(0, old_index), position(1, new_index)
-                self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
+            nodes = old.nodes[old_index], new.nodes[new_index]
+            positions = position(0, old_index), position(1, new_index)
+            self._nodes.compare(*nodes, positions, names, new.path, moved=was_moved)
 
 
 def _keeps_names(node: Node, names: NameMap) -> bool:

@@ -138,7 +138,7 @@ class Comparer:
 
         counts = len(old), len(new)
         pairs = [(index, index) for index in range(min(counts))]
-        for index, *_ in self.out.matched_pairs("training_info", counts, pairs, describe):
+        for index, *_ in self.out.matched_pairs("training_info", counts, pairs, pairs, describe):
             self._training(old[index], new[index], f"training_info[{index}]", names)
 
     def _training(self, old: Training, new: Training, path: str, names: NameMap) -> None:
@@ -189,7 +189,7 @@ class Comparer:
             return keys[side][index], position, function_statement(function)
 
         for old_index, new_index, was_moved in self.out.matched_pairs(
-            "function", (len(old), len(new)), pairs, describe
+            "function", (len(old), len(new)), pairs, pairs, describe
         ):
             paths = path(0, old_index), path(1, new_index)
             self._function(old[old_index], new[new_index], paths, moved=was_moved)

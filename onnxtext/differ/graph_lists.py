@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from onnxtext.ast.compact_form.list_order import is_dense, known_entries, known_with_data
+from onnxtext.ast.compact_form import list_order
 from onnxtext.ast.model import Function, Graph, Node, ValueInfo
 from onnxtext.ast.records import Decorator, Word
+from onnxtext.ast.types import Type
 
 _ATTRIBUTES = {
     "node": "nodes",
@@ -51,14 +52,14 @@ class GraphLists:
         If the decorator `@set` or `@unset` replaces a list, the result has an empty list instead:
         the diff compares the decorator as a field of the graph.
         """
-        with_data = known_with_data(owner) if isinstance(owner, Graph) else []
+        with_data = list_order.known_with_data(owner) if isinstance(owner, Graph) else []
         body = cls(
             path,
             *_interface(owner),
             _infos(owner),
-            [value for value in with_data if is_dense(value)],
+            [value for value in with_data if list_order.is_dense(value)],
             {id(value) for value in owner.inputs if value.data is not None},
-            [value for value in with_data if not is_dense(value)],
+            [value for value in with_data if not list_order.is_dense(value)],
             owner.nodes,
         )
         for name in replaced_fields(owner.decorators) & _ATTRIBUTES.keys():
@@ -109,23 +110,19 @@ def replaces_lists(owner: Graph | Function) -> bool:
 
 def _infos(owner: Graph | Function) -> list[ValueInfo]:
     """Return the entries of the `value_info` list in the order of the protobuf field (SPEC 10)."""
-    metadata = dict(owner.value_metadata)
-    infos: list[ValueInfo] = []
-    if isinstance(owner, Function):
-        values = (*owner.inputs, *owner.outputs)
-        infos += [value for value in values if value.type is not None]
-    if isinstance(owner, Graph) and owner.decorators:
-        return [
-            ValueInfo(e.name, e.type, None, (), metadata.pop(e.name, ()), e.at)
-            if e.statement is None
-            else e.statement
-            for e in known_entries(owner)
+    found: list[ValueInfo | tuple[str, Type | None, int]]
+    if isinstance(owner, Graph):
+        found = list_order.known_infos(owner)
+    else:
+        found = [v for v in (*owner.inputs, *owner.outputs) if v.type is not None]
+        found += [
+            *owner.values,
+            *[(e.name, e.type, e.at) for e in list_order.node_entries(owner.nodes)],
         ]
-    infos += [value for value in owner.values if value.data is None]
-    for node in owner.nodes:
-        if node.output_types:
-            for name, type in zip(node.outputs, node.output_types, strict=True):
-                if type is not None:
-                    entries = metadata.pop(name, ()) if metadata else ()
-                    infos.append(ValueInfo(name, type, None, (), entries, node.at))
-    return infos
+    metadata = dict(owner.value_metadata)
+    return [
+        ValueInfo(info[0], info[1], None, (), metadata.pop(info[0], ()), info[2])
+        if isinstance(info, tuple)
+        else info
+        for info in found
+    ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from onnxtext.ast.model import Model, Node
 from onnxtext.ast.qualified_names import qualified_name
@@ -99,7 +100,7 @@ class _Operators:
         members = set(rewritten)
         producers: dict[str, ItemKey] = {}
         get_new = match.names.get
-        kept = {get_new(name) for name in match.old.producers} & match.new.producers.keys()
+        kept = set(map(get_new, match.old.producers)) & match.new.producers.keys()
         for nodes, get in ((old, get_new), (new, str)):
             keys: dict[str, ItemKey] = {}
             # Skip nodes without inputs (constants): their uses are often unrelated.
@@ -141,9 +142,11 @@ class _Operators:
 
 def _differing_nodes(body: GraphLists, keys: dict[str, ItemKey]) -> list[tuple[ItemKey, Node]]:
     """Return (item key, node) for each node of `body` that differs; `keys` maps paths to keys."""
-    paths = [f"{body.path}.node[{index}]" for index in range(len(body.nodes))]
+    start = f"{body.path}.node["
+    indices = [path[len(start) : -1] for path in keys if path.startswith(start)]
     return [
-        (keys[path], node) for path, node in zip(paths, body.nodes, strict=True) if path in keys
+        (keys[f"{start}{index}]"], body.nodes[index])
+        for index in sorted(map(int, filter(str.isdecimal, indices)))
     ]
 
 
@@ -230,7 +233,9 @@ def count_operators(old: Model, new: Model) -> tuple[OperatorCount, ...]:
 
     Nodes in nested graphs and functions are included.
     """
-    before = Counter(map(operator_name, walk_nodes(old)))
-    after = Counter(map(operator_name, walk_nodes(new)))
+    before, after = Counter[str](), Counter[str]()
+    for model, counts in ((old, before), (new, after)):
+        for key, count in Counter(map(attrgetter("domain", "op_type"), walk_nodes(model))).items():
+            counts[qualified_name(*key)] += count
     names = sorted(before.keys() | after.keys())
     return tuple([OperatorCount(name, before[name], after[name]) for name in names])

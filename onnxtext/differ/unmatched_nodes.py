@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 from onnxtext.ast.model import Node
 from onnxtext.differ.graph_lists import GraphLists
-from onnxtext.differ.matching.node_signatures import LeafKey, NodeKinds, matched_uses
+from onnxtext.differ.matching.node_signatures import LeafKey, NodeKinds
 
 Uses = dict[str, list[tuple[int, int]]]
 """Maps the name of each value to its uses: (node index, input index)."""
@@ -29,15 +28,48 @@ class MatchSide:
     """
 
     body: GraphLists
-    statements: Sequence[Hashable]
+    statements: Sequence[int]
     kinds: NodeKinds
     leaf_key: LeafKey
     partner: list[int] = field(init=False)
     left: Sequence[int] = field(init=False)
+    _uses: Uses | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.partner = [-1] * len(self.body.nodes)
         self.left = range(len(self.partner))
+
+    @property
+    def uses(self) -> Uses:
+        """All uses of each output of the nodes that were unmatched at first access."""
+        if self._uses is None:
+            nodes = self.body.nodes
+            uses: Uses = {name: [] for i in self.left for name in nodes[i].outputs if name}
+            for index, node in enumerate(nodes):
+                if not uses.keys().isdisjoint(node.inputs):
+                    for slot, name in enumerate(node.inputs):
+                        if name in uses:
+                            uses[name].append((index, slot))
+            self._uses = uses
+        return self._uses
+
+    def matched_uses(self, marks: Sequence[int]) -> Uses:
+        """Map the name of each output of the unmatched nodes to its uses outside of these nodes.
+
+        A use is (mark of a matched node, input index), or (-1, index) for a graph output. `marks`
+        has a number for each node, equal for matching nodes of both graphs; -1 for unmatched nodes.
+        """
+        nodes = self.body.nodes
+        result = {
+            name: [(marks[user], slot) for user, slot in self.uses[name] if marks[user] >= 0]
+            for index in self.left
+            for name in nodes[index].outputs
+            if name
+        }
+        for place, value in enumerate(self.body.outputs):
+            if value.name in result:
+                result[value.name].append((-1, place))
+        return result
 
     def operator(self, index: int) -> tuple[str, str]:
         """Return the operator and domain of a node."""
@@ -83,10 +115,9 @@ def consumer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     """Map the index of each unmatched node to a key; nodes with equal keys have equal consumers.
 
     Unmatched consumers are ignored. Graph outputs count as matched consumers. A node without
-    matched consumers has the key None. `marks` has a number for each node, equal for matching nodes
-    of both graphs; -1 for unmatched nodes.
+    matched consumers has the key None. `marks` is as in `MatchSide.matched_uses`.
     """
-    consumers = matched_uses(side.body, side.left, marks)
+    consumers = side.matched_uses(marks)
     result: dict[int, Hashable] = {}
     for index, node in unmatched_nodes(side):
         below = tuple(
@@ -113,10 +144,12 @@ def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
     return {index: tuple(map(source, node.inputs)) for index, node in unmatched_nodes(side)}
 
 
-def previous_matches(marks: Sequence[int]) -> list[int]:
-    """Return `marks` with each -1 replaced by the nearest earlier mark that is not -1, if any."""
-
-    def last_match(before: int, mark: int) -> int:
-        return mark if mark >= 0 else before
-
-    return list(accumulate(marks, last_match))
+def previous_matches(side: MatchSide, marks: Sequence[int]) -> dict[int, int]:
+    """Map each unmatched node to the mark of the nearest matched node before it; -1 if none."""
+    result = {}
+    mark = -1
+    for index in side.left:
+        if index and marks[index - 1] >= 0:
+            mark = marks[index - 1]
+        result[index] = mark
+    return result

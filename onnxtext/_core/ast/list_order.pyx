@@ -203,6 +203,13 @@ def place_named_types(list nodes, list infos, taken):
 
 def node_entries(nodes):
     """Return the `value_info` entries of the typed outputs of some nodes."""
+    return [
+        record(ENTRY, ("nodes", name, type, at, None)) for name, type, at in typed_outputs(nodes)
+    ]
+
+
+cdef list typed_outputs(nodes):
+    """Return (name, type, offset) of each typed output of some nodes."""
     cdef list result = []
     cdef Py_ssize_t index
     for node in nodes:
@@ -213,8 +220,7 @@ def node_entries(nodes):
                 raise ValueError("outputs and their types differ in number")
             for index in range(len(types)):
                 if types[index] is not None:
-                    entry = ("nodes", outputs[index], types[index], node.at, None)
-                    result.append(record(ENTRY, entry))
+                    result.append((outputs[index], types[index], node.at))
     return result
 
 
@@ -241,7 +247,7 @@ def ordered_infos(graph, initializers):
         if part == "values":
             result += [value for value in graph.values if value.data is None]
         elif part == "nodes":
-            result += [(entry.name, entry.type, entry.at) for entry in node_entries(graph.nodes)]
+            result += typed_outputs(graph.nodes)
         else:
             values = initializers if part == "initializers" else getattr(graph, part)
             result += [(value.name, value.type, value.at) for value in values]

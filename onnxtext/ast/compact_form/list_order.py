@@ -236,12 +236,21 @@ def value_info_entries(graph: Graph, order: ListOrder | None) -> Iterator[ListEn
     return (e for e in entries if not (e.part in _COPIES and e.name in without))
 
 
-def known_entries(graph: Graph) -> list[ListEntry]:
-    """Return the `value_info` entries; in the default order if `@value_info(…)` is invalid."""
+def known_infos(graph: Graph) -> list[ValueInfo | tuple[str, Type | None, int]]:
+    """Return the entries of a graph's `value_info` list, in the order of the `GraphProto`.
+
+    An entry is its value info in `<…>`, if it has one; otherwise (name, type, offset of the
+    statement that has the type). If `@value_info(…)` is invalid, the order is the default order.
+    """
+    if core() == "native":
+        found = core_module("ast.list_order").ordered_infos(graph, known_with_data(graph))
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     try:
-        return list(value_info_entries(graph, order_of(graph)))
+        entries = value_info_entries(graph, order_of(graph))
     except ValueInfoError:
-        return list(value_info_entries(graph, None))
+        entries = value_info_entries(graph, None)
+    return [(e.name, e.type, e.at) if e.statement is None else e.statement for e in entries]
 
 
 def _referenced_parts(order: ListOrder | None) -> Sequence[str]:

@@ -47,7 +47,7 @@ class GraphMatch:
     outputs: Pairs = field(default_factory=list)
     initializers: Pairs = field(default_factory=list)
     nodes: Pairs = field(default_factory=list)
-    statements: tuple[list[Hashable], list[Hashable]] = field(default_factory=lambda: ([], []))
+    statements: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
 
 
 def match_graphs(

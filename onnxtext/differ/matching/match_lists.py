@@ -75,28 +75,28 @@ def match_rest(
 
 
 def walk_pairs(
-    old_count: int, new_count: int, pairs: Pairs
+    old_count: int, new_count: int, pairs: Pairs, changed: Pairs
 ) -> Iterator[tuple[int | None, int | None, bool]]:
     """Yield the entries of both lists in the order of the new list; `pairs` must have this order.
 
     A removed entry follows its nearest matched predecessor in the old list. Without a matched
-    predecessor, it comes first.
+    predecessor, it comes first. Pairs that are neither in `changed` nor moved are left out.
 
     Yields:
         (old index, new index, whether the entry was moved) for each entry. A removed entry has the
         new index None; an added entry has the old index None.
     """
-    out_of_order = {new for _, new in moved_pairs(pairs)}
-    partner = {new: old for old, new in pairs}
-    image = dict(pairs)
+    out_of_order = {new: old for old, new in moved_pairs(pairs)}
+    left, added = unmatched_indices(pairs, old_count, new_count)
+    shown: dict[int, int | None] = {new: old for old, new in changed}
+    shown |= out_of_order | dict.fromkeys(added)
+    image = dict(pairs) if left else {}
     removed: dict[int, list[int]] = {}  # by the new index of the matched predecessor
     last = -1
-    for old in range(old_count):
-        if old in image:
-            last = image[old]
-        else:
-            removed.setdefault(last, []).append(old)
-    yield from ((old, None, False) for old in removed.get(-1, ()))
-    for new in range(new_count):
-        yield partner.get(new), new, new in out_of_order
+    for old in left:
+        last = image.get(old - 1, last)
+        removed.setdefault(last, []).append(old)
+    for new in sorted(shown.keys() | removed.keys()):
+        if new in shown:
+            yield shown[new], new, new in out_of_order
         yield from ((old, None, False) for old in removed.get(new, ()))

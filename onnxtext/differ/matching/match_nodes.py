@@ -149,10 +149,7 @@ class NodeMatcher:
         The signature `above` describes what a node computes. The signature `below` describes how
         the outputs of the node are used.
         """
-        old, new = (
-            Signatures(side.body, side.left, marks, side.kinds, side.leaf_key, self._numbers)
-            for side, marks in self._with_marks()
-        )
+        old, new = (Signatures(side, marks, self._numbers) for side, marks in self._with_marks())
         stated = [
             {i: (side.statements[i], signer.above[i], signer.below[i]) for i in side.left}
             for side, signer in ((self.old, old), (self.new, new))
@@ -230,10 +227,11 @@ class NodeMatcher:
     def _names_were_reused(self) -> bool:
         """Whether the new graph gives more than `_MAX_ACCIDENTS` old names to other values."""
         reused = 0
-        for old_index, new_index in enumerate(self.old.partner):
-            if new_index >= 0:
-                name = self.old.first_output(old_index)
-                if name != self.new.first_output(new_index) and name in self.new.body.producers:
+        old, new = self.old, self.new
+        for old_index, new_index in enumerate(old.partner):
+            if new_index >= 0 and old.statements[old_index] != new.statements[new_index]:
+                name = old.first_output(old_index)
+                if name != new.first_output(new_index) and name in new.body.producers:
                     reused += 1
         return reused > _MAX_ACCIDENTS
 
@@ -241,30 +239,19 @@ class NodeMatcher:
 
     def _propagate(self) -> None:
         """Match producers and consumers of matched nodes by operator and index, transitively."""
-        used = value_uses(self.old), value_uses(self.new)
-        queue = [(index, self.old.partner[index]) for index in sorted(self._frontier(used[0]))]
+        old, used = self.old, (value_uses(self.old), value_uses(self.new))
+        names = {name for index in old.left for name in old.body.nodes[index].outputs if name}
+        adjacent = {user for name in names for user, _ in old.uses[name]}
+        adjacent |= {old.body.producers[name][0] for name in used[0] if name in old.body.producers}
+        queue = [(i, other) for i in sorted(adjacent) if (other := old.partner[i]) >= 0]
         for old_index, new_index in queue:  # `queue` grows during the loop
             for pair in (
                 *self._producer_pairs(old_index, new_index),
                 *self._consumer_pairs(old_index, new_index, *used),
             ):
-                if self.old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
+                if old.partner[pair[0]] < 0 and self.new.partner[pair[1]] < 0:
                     self._join(*pair)
                     queue.append(pair)
-
-    def _frontier(self, used: Uses) -> set[int]:
-        """Return the matched old nodes that are adjacent to unmatched nodes."""
-        body, partner = self.old.body, self.old.partner
-        producers = {
-            producer[0] for name in used if (producer := body.producers.get(name)) is not None
-        }
-        output_names = {
-            name for index in self.old.left for name in body.nodes[index].outputs if name
-        }
-        for index, node in enumerate(body.nodes):
-            if not output_names.isdisjoint(node.inputs):
-                producers.add(index)
-        return {index for index in producers if partner[index] >= 0}
 
     def _producer_pairs(self, old_index: int, new_index: int) -> list[tuple[int, int]]:
         """Return pairs of nodes with the same operator that compute an input of a matched pair."""
@@ -343,7 +330,7 @@ class NodeMatcher:
 
     def _match_between_neighbors(self) -> None:
         """Match nodes that follow the same matched node: first by kind, then by operator."""
-        sides = [(side, previous_matches(marks)) for side, marks in self._with_marks()]
+        sides = [(side, previous_matches(side, marks)) for side, marks in self._with_marks()]
         self._match(
             *[{i: (gap[i], h.kinds.of(n)) for i, n in unmatched_nodes(h)} for h, gap in sides]
         )

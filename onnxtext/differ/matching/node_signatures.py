@@ -10,12 +10,16 @@ unmatched nodes need signatures: a matched node is identified by its index in th
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING
 
 from onnxtext.ast.model import Graph, Node
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.differ.graph_lists import GraphLists
 from onnxtext.differ.statement_encoding import StatementEncoder
 from onnxtext.proto.encode.lower_error import LowerError
+
+if TYPE_CHECKING:
+    from onnxtext.differ.unmatched_nodes import MatchSide, Uses
 
 
 class Interner:
@@ -30,10 +34,10 @@ class Interner:
 
 
 class NodeKinds:
-    """Computes keys of nodes, to match nodes with equal keys.
+    """Computes keys of nodes, which are numbers, to match nodes with equal keys.
 
     The keys from `statements` include the node name and the names of inputs and outputs. The keys
-    from `of` are numbers, and ignore these names and the contents of graphs.
+    from `of` ignore these names and the contents of graphs.
     """
 
     def __init__(self, encoder: StatementEncoder, numbers: Interner) -> None:
@@ -41,8 +45,8 @@ class NodeKinds:
         self._numbers = numbers
         self._known: dict[tuple[str, int, str | None, str | None], int] = {}
 
-    def statements(self, nodes: Sequence[Node]) -> list[Hashable]:
-        """Return a key for each node. Nodes with equal keys are equal, including all names.
+    def statements(self, nodes: Sequence[Node]) -> list[int]:
+        """Return a number for each node. Nodes with equal numbers are equal, including all names.
 
         Raises:
             LowerError: a node cannot be encoded.
@@ -52,11 +56,11 @@ class NodeKinds:
         tails: dict[tuple[str, int, str | None, str | None], int] = {}
         default = encoder.defaults.node_name
         plain = "NodeProto" not in encoder.defaults.others
-        result: list[Hashable] = []
+        result = []
         for node in nodes:
             try:
                 if node.decorators or node.metadata or not plain:
-                    result.append(encoder.node(node))
+                    result.append(number_of(encoder.node(node)))
                     continue
                 key = (node.op_type, id(node.attributes), node.domain, node.overload)
                 tail = tails.get(key)
@@ -65,7 +69,7 @@ class NodeKinds:
             except LowerError as error:  # errors in attributes have no offset; use the node's
                 raise error.placed(node.at) from None
             name = default if node.name is None else node.name
-            result.append((tail, name, node.inputs, node.outputs))
+            result.append(number_of((tail, name, node.inputs, node.outputs)))
         return result
 
     def of(self, node: Node) -> int:
@@ -109,29 +113,20 @@ class Signatures:
         unused: the indices of the unmatched nodes whose outputs have no uses.
     """
 
-    def __init__(
-        self,
-        body: GraphLists,
-        left: Sequence[int],
-        marks: Sequence[int],
-        kinds: NodeKinds,
-        leaf_key: LeafKey,
-        numbers: Interner,
-    ) -> None:
+    def __init__(self, side: MatchSide, marks: Sequence[int], numbers: Interner) -> None:
         """Compute the signatures.
 
-        `left` are the indices of the unmatched nodes, ascending. `marks` has a number for each
-        node, equal for matching nodes of both graphs; -1 for unmatched nodes. Both models share
-        `numbers`.
+        `marks` has a number for each node, equal for matching nodes of both graphs; -1 for
+        unmatched nodes. Both models share `numbers`.
         """
-        self._body = body
+        self._body = side.body
         self._marks = marks
         self._numbers = numbers
-        self.kinds = {index: kinds.of(body.nodes[index]) for index in left}
-        order = in_order(body, left)
+        self.kinds = {index: side.kinds.of(side.body.nodes[index]) for index in side.left}
+        order = in_order(side.body, side.left)
         self.unused: set[int] = set()
-        self.above = self._from_above(order, leaf_key)
-        self.below = self._from_below(order)
+        self.above = self._from_above(order, side.leaf_key)
+        self.below = self._from_below(order, side.matched_uses(marks))
 
     def _from_above(self, order: Sequence[int], leaf_key: LeafKey) -> dict[int, int]:
         values: dict[str, int] = {"": -1}
@@ -163,13 +158,12 @@ class Signatures:
                     )
         return result
 
-    def _from_below(self, order: Sequence[int]) -> dict[int, int]:
+    def _from_below(self, order: Sequence[int], matched: Uses) -> dict[int, int]:
         result: dict[int, int] = {}
         nodes, producers = self._body.nodes, self._body.producers
         number_of = self._numbers.of
         uses = {
-            name: [number_of(("matched", *use)) for use in found]
-            for name, found in matched_uses(self._body, order, self._marks).items()
+            name: [number_of(("matched", *use)) for use in found] for name, found in matched.items()
         }
         for index in reversed(order):
             node = nodes[index]
@@ -187,28 +181,6 @@ class Signatures:
                         node_number if not slot else number_of(("use", node_number, slot))
                     )
         return result
-
-
-def matched_uses(
-    body: GraphLists, left: Sequence[int], marks: Sequence[int]
-) -> dict[str, list[tuple[int, int]]]:
-    """Map the name of each output of the nodes `left` to its uses outside of these nodes.
-
-    A use is (mark of a matched node, input index), or (-1, index) for a graph output. For `marks`,
-    see `Signatures`.
-    """
-    uses: dict[str, list[tuple[int, int]]] = {
-        name: [] for index in left for name in body.nodes[index].outputs if name
-    }
-    for place, value in enumerate(body.outputs):
-        if value.name in uses:
-            uses[value.name].append((-1, place))
-    for index, node in enumerate(body.nodes):
-        if marks[index] >= 0 and not uses.keys().isdisjoint(node.inputs):
-            for slot, name in enumerate(node.inputs):
-                if name in uses:
-                    uses[name].append((marks[index], slot))
-    return uses
 
 
 def in_order(body: GraphLists, left: Sequence[int]) -> list[int]:
