@@ -112,9 +112,6 @@ def _is_small(value: object, max_elements: int) -> bool:
 
 def tensors_in(lists: Iterable[tuple[Attribute | str, ...]]) -> Sequence[Tensor]:
     """Return the distinct tensors in the attributes of some lists, also parts of sparse tensors."""
-    if core() == "native":
-        result: list[Tensor] = core_module("ast.visit").tensors_in(lists)
-        return result
     values = [item.value for items in lists for item in items if isinstance(item, Attribute)]
     found: dict[int, Tensor] = {}
     for value in values:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import chain
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.tensors_and_attributes import SparseTensor
+from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
 from onnxtext.ast.visit import rich_lists, tensors_in
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.select_core import core, core_module
@@ -97,7 +98,9 @@ _EMPTY_DOC = Decorator("doc", (Field(None, b""),))
 Root = Model | Fragment
 
 
-def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool) -> None:
+def settle_presence(
+    root: Root, graphs: list[Graph | Function], tensors: Sequence[Tensor] | None
+) -> None:
     """Choose the presence defaults of a text: fields that most items store empty (SPEC 11).
 
     For each chosen field, remove the empty values from the AST: the default implies them. Add
@@ -106,8 +109,8 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
     Args:
         root: a model or fragment that was just decoded, with every stored field explicit; changed
             in place.
-        graphs: all graphs and functions in `root`.
-        tensors: whether a tensor in an attribute may store an empty name.
+        graphs: all graphs and functions in `root`; none if only the names of tensors matter.
+        tensors: the tensors in attributes; None to find them in `graphs`.
     """
     lists = [graph.nodes for graph in graphs]
     if isinstance(root, Fragment) and isinstance(root.item, Node):
@@ -131,7 +134,7 @@ def settle_presence(root: Root, graphs: list[Graph | Function], *, tensors: bool
                 node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
             elif not any(d.name == "doc" for d in node.decorators):
                 node.decorators += (unset_decorator("doc_string"),)
-    if tensors and _settle_tensor_names(graphs, nodes):
+    if _settle_tensor_names(_find_tensors(graphs, nodes) if tensors is None else tensors):
         explicit.append("tensor.name")
     if explicit:
         root.presence = Presence(root.presence.version, tuple(explicit))
@@ -143,18 +146,23 @@ def unset_decorator(name: str) -> Decorator:
     return Decorator("unset", (Field(None, Word(name)),))
 
 
-def _settle_tensor_names(graphs: list[Graph | Function], nodes: list[Node]) -> bool:
-    """Make `""` the default name if more tensors in attributes store `""` than store no name.
-
-    Return whether `""` became the default. The frozen tensors, just decoded, are changed in
-    place: creating them and their attributes again would take longer than decoding.
-    """
+def _find_tensors(graphs: list[Graph | Function], nodes: list[Node]) -> list[Tensor]:
+    """Return the tensors in attributes, also parts of sparse tensors."""
     # The names of dense initializers, and of the values of sparse ones, are in their `ValueInfo`s.
     functions = [graph for graph in graphs if isinstance(graph, Function)]
     tensors = [*tensors_in([*[function.attributes for function in functions], *rich_lists(nodes)])]
     for value_info in chain.from_iterable([graph.values for graph in graphs]):
         if isinstance(value_info.data, SparseTensor):
             tensors.append(value_info.data.indices)
+    return tensors
+
+
+def _settle_tensor_names(tensors: Sequence[Tensor]) -> bool:
+    """Make `""` the default name if more tensors in attributes store `""` than store no name.
+
+    Return whether `""` became the default. The frozen tensors, just decoded, are changed in
+    place: creating them and their attributes again would take longer than decoding.
+    """
     if core() == "native":
         settled: bool = core_module("ast.visit").settle_names(tensors, unset_decorator("name"))
         return settled

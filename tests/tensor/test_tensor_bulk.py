@@ -46,9 +46,9 @@ shapes = st.one_of(
 def agree(read: Callable[..., object], *arguments: object) -> None:
     """Compare reading in bulk, also of short literals, with reading element by element."""
     with mock.patch.object(parse, "parse_small", return_value=None):
-        with mock.patch.object(readers, "_SHORT", 1):
+        with mock.patch.object(readers, "SHORT", 1):
             fast = outcome(read, *arguments)
-        with mock.patch.object(readers, "_SHORT", sys.maxsize):
+        with mock.patch.object(readers, "SHORT", sys.maxsize):
             assert fast == outcome(read, *arguments)
 
 
@@ -97,7 +97,7 @@ def test_plain_literals_are_read_in_bulk(name: str) -> None:
     ]
     nested = ",\n  ".join(f"[\n    {row},\n  ]" for row in rows)
     for text, shape in ((f"[\n  {nested},\n]", [9, 8]), (f"[{', '.join(rows)}]", [72])):
-        with mock.patch.object(readers, "_SHORT", sys.maxsize):
+        with mock.patch.object(readers, "SHORT", sys.maxsize):
             expected = parse_raw(ELEMENTS[name], text, shape)
         with mock.patch.object(readers, "read_each", side_effect=AssertionError):
             assert parse_raw(ELEMENTS[name], text, shape) == expected

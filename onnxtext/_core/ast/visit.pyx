@@ -7,7 +7,7 @@ from onnxtext._core.ast.slots cimport (
 )
 
 from onnxtext.ast.model import Function, Graph
-from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, Reference, SparseTensor
+from onnxtext.ast.tensors_and_attributes import PLAIN_VALUES, Float32, Floats, Reference
 from onnxtext.ast.visit import INLINE_BYTES
 from onnxtext.tensor.element_types import ELEMENTS
 
@@ -98,23 +98,6 @@ cdef bint is_small_data(kind, data, Py_ssize_t most) except -1:
         return False
     bits = BITS.get(get(kind, OF_TENSOR_TYPE.element), 0)
     return bits and (8 * len(data.data) + bits - 1) // bits <= most  # a product might overflow
-
-
-def tensors_in(lists):
-    """Return the same as `onnxtext.ast.visit.tensors_in`."""
-    cdef dict found = {}
-    for attributes in lists:
-        for attribute in attributes:
-            if type(attribute) is not ATTRIBUTE:
-                continue
-            value = get(attribute, OF_ATTRIBUTE.value)
-            for item in <tuple>value if type(value) is tuple else (value,):
-                if type(item) is TENSOR:
-                    found[<size_t><void*>item] = item
-                elif type(item) is SparseTensor:
-                    found[<size_t><void*>item.values] = item.values
-                    found[<size_t><void*>item.indices] = item.indices
-    return list(found.values())
 
 
 def settle_names(tensors, unset):

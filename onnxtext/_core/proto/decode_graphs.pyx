@@ -51,7 +51,7 @@ cdef class Decoder:
     cdef object rare_lifter(self):
         """Return the `Lifter` for a rare item; record what is unknown about the item."""
         self.values.is_plain, self.values.largest = False, UNKNOWN
-        self.values.has_empty_names = True
+        self.values.tensors = None
         return self.python()
 
     cdef object _annotation(self, Bytes data, view, Py_ssize_t start, Py_ssize_t end):

@@ -98,7 +98,7 @@ cdef class ModelDecoder(Decoder):
             self.values.largest if self.values.largest < UNKNOWN else -1,
             self.values.is_plain,
             self.has_empty_fields,
-            self.values.has_empty_names,
+            self.values.tensors,
         )
 
     def function(self, lifter, data, int depth):

@@ -16,11 +16,12 @@ cdef class Values:
         is_strict: whether a packed list that the schema declares unpacked raises `NotCanonical`;
             the same for an input, an output or the name after later fields of a node.
         is_plain: whether no item so far has metadata or is rare, such as an annotation.
-        has_empty_names: whether a tensor in an attribute stores an empty name, or may store one.
+        tensors: the tensors in attributes; None after an item that Python decoded.
     """
     cdef dict attributes, types, heads, sparse_types
     cdef Py_ssize_t largest, most_ints
-    cdef bint is_plain, is_strict, has_empty_names
+    cdef bint is_plain, is_strict
+    cdef list tensors
     cdef object held, name  # the data and the name of the last tensor
     cdef object sparse_name  # the name of the last sparse initializer
     cdef object tensor_type

@@ -42,7 +42,7 @@ cdef class Values:
         """
         self.most_ints = most_ints
         self.attributes, self.heads, self.types, self.sparse_types = {}, {}, types, {}
-        self.is_plain, self.last_entries = True, ()
+        self.is_plain, self.last_entries, self.tensors = True, (), []
 
     cdef tuple finished(self, list entries):
         """Return the entries of an item; None means that it has none."""
@@ -332,8 +332,10 @@ cdef class Values:
             return self._sparse(data, view, start, end, False)
         if not self._tensor(data, view, start, end) or DEFAULT_LOCATION in self.decorators:
             return None
-        self.has_empty_names = self.has_empty_names or self.name == ""
-        return build(TENSOR, (self.tensor_type, self.held, self.name, self.decorators))
+        tensor = build(TENSOR, (self.tensor_type, self.held, self.name, self.decorators))
+        if self.tensors is not None:
+            self.tensors.append(tensor)
+        return tensor
 
     # ---- Sparse tensors -------------------------------------------------------------------------
 
@@ -368,8 +370,9 @@ cdef class Values:
                 if self.name is None:
                     return None
                 self.sparse_name, self.name = self.name, None
-            self.has_empty_names = self.has_empty_names or self.name == ""
             decoded = build(TENSOR, (self.tensor_type, self.held, self.name, ()))
+            if self.tensors is not None and not (is_initializer and values is None):
+                self.tensors.append(decoded)
             values = decoded if values is None else values
         while start < end:
             if not read_field(data, start, end, &field) or field.key != SPARSE_TENSOR_DIMS:

@@ -17,6 +17,7 @@ from operator import attrgetter
 from onnxtext.ast.compact_form.list_order import place_order
 from onnxtext.ast.metadata_decorators import inline_all_metadata, inline_metadata
 from onnxtext.ast.model import EncodingPatch, Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.tensors_and_attributes import Tensor
 from onnxtext.ast.visit import list_graphs
 from onnxtext.plurals import with_article
 from onnxtext.proto.decode.fields import all_fields
@@ -56,16 +57,16 @@ Its arguments are the model, all its graphs (None if it has no metadata except i
 the first item of `Facts`.
 """
 
-Facts = tuple[int, bool, bool, bool]
+Facts = tuple[int, bool, bool, list[Tensor] | None]
 """Facts that the native core collects about a model while it decodes the model. In order:
 
 - the number of elements of the largest tensor or attribute list; -1 if it is unknown or there is a
   long string;
 - whether the model has no annotations, and no metadata except in its header;
-- whether a node stores, or may store, an empty domain or doc string;
-- whether a tensor in an attribute stores, or may store, an empty name.
+- whether a node stores an empty domain or doc string;
+- the tensors in attributes; None if unknown.
 """
-_UNKNOWN: Facts = (-1, False, True, True)
+_UNKNOWN: Facts = (-1, False, True, None)
 
 
 def lift_model(data: bytes, finish: Finish | None = None, most_ints: int = sys.maxsize) -> Model:
@@ -265,14 +266,14 @@ def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Mo
             of nodes and values becomes `@meta` decorators.
         facts: what is known about the message (see `Facts`).
     """
-    largest, is_plain, has_empty_fields, has_empty_names = facts
+    largest, is_plain, has_empty_fields, tensors = facts
     if isinstance(lifted, Model) and lifted.graph.decorators:
         place_order(lifted)
     graphs: list[Graph | Function] = []
-    if has_empty_fields or has_empty_names or not is_plain:
+    if has_empty_fields or not is_plain:
         graphs = list_graphs(lifted)
-    if has_empty_fields or has_empty_names:
-        settle_presence(lifted, graphs, tensors=has_empty_names)
+    if graphs or tensors:
+        settle_presence(lifted, graphs, tensors)
     if not is_plain:
         settle_annotations(lifted, graphs)
     if finish is not None and isinstance(lifted, Model):
