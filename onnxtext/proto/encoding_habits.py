@@ -196,17 +196,19 @@ def observe_habits(data: bytes) -> tuple[EncodingHabit, ...]:
     if found is None:
         _observe("ModelProto", data, seen, 0)
     else:
-        seen = {message: _Observed(*observed) for message, observed in found.items()}
+        seen = {message: _Observed(*parts) for message, parts in found.items()}
     names = _names()
     habits = []
-    for message in sorted(seen):
+    for message, observed in sorted(seen.items()):
+        packed, unpacked = observed.packed, observed.unpacked
+        if not (packed or unpacked or observed.before):
+            continue
         spec = message_spec(message)
-        packed, unpacked = seen[message].packed, seen[message].unpacked
         for kind, numbers in (("packed", packed - unpacked), ("unpacked", unpacked - packed)):
             for spec_field in [spec.by_number[number] for number in sorted(numbers)]:
                 if spec_field.packed != (kind == "packed"):
                     habits.append(EncodingHabit(kind, (f"{names[message]}.{spec_field.name}",)))
-        order = _order(seen[message])
+        order = _order(observed)
         if order and order != sorted(order):
             habits.append(EncodingHabit("order", (names[message], *order)))
     return tuple(habits)
