@@ -151,8 +151,10 @@ def _lift_proven(
     Raises:
         LiftError: the bytes are not a message of the type `message`.
     """
-    canonical = data
     fast, differs = _fast_path(data, message, finish, most_ints)
+    if fast is not None:
+        return data, fast
+    canonical = data
     try:
         # Let protobuf validate the bytes and encode them canonically; it copies unknown fields.
         for encode in (canonical_message, canonical_unknown_fields):
