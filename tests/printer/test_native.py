@@ -14,6 +14,7 @@ import pytest
 import onnxtext
 from onnxtext.ast.model import (
     Annotation,
+    EncodingHabit,
     Function,
     Graph,
     Model,
@@ -435,6 +436,11 @@ def test_headers_print_the_same() -> None:
         model.model_version = chance.choice(numbers)
         model.metadata = chance.choice(([], [], [("k", "v")]))
         model.has_order = chance.random() < 0.2
+        habit = EncodingHabit("order", ("node", *range(9, chance.randint(0, 60))))
+        model.encoding_habits = chance.choice(((), (), (habit,), (habit, habit)))
+        word = (Field(None, Word("domain")),)
+        model.decorators = chance.choice(((), (Decorator("unset", word), Decorator("doc", ()))))
+        model.decorators = model.decorators[: chance.randint(0, 2)]
         function = Function(chance.choice(NAMES), nodes=[Node("Relu", ("a",), ("b",))])
         function.domain, function.overload, function.doc_string = chance.choices(texts, k=3)
         function.opset_imports = chance.choice((opsets, opsets[:1]))

@@ -97,14 +97,15 @@ cdef class Printer(NodePrinter):
         cdef Text out = self.out
         presence = part_of(model, MODEL, OF_MODEL.presence)
         opsets, metadata = get(model, OF_MODEL.opset_imports), get(model, OF_MODEL.metadata)
-        habits = get(model, OF_MODEL.encoding_habits)
-        if presence.version is None or habits or get(model, OF_MODEL.decorators):
+        if presence.version is None:
             out.text(header_text(model))
         else:
+            if get(model, OF_MODEL.decorators):
+                self._decorators(get(model, OF_MODEL.decorators), 0)
             out.add(b"<", 1)
             self._entry(b"onnxtext", presence.version)
-            if presence.explicit:
-                self._explicit(presence.explicit)
+            self._texts(b"explicit", presence.explicit)
+            self._texts(b"encoding", list(map(str, get(model, OF_MODEL.encoding_habits))))
             self._entry(b"ir_version", get(model, OF_MODEL.ir_version))
             if opsets:
                 self._opsets(opsets)
@@ -168,17 +169,19 @@ cdef class Printer(NodePrinter):
             out.character(c",")
         return self._end_list(mark, len(opsets))
 
-    cdef int _explicit(self, fields) except -1:
-        """Print the entry `explicit` of a header."""
+    cdef int _texts(self, const char* key, texts) except -1:
+        """Print a list of texts as an entry of a header, unless it is empty."""
         cdef Py_ssize_t mark
-        self._key(b"explicit")
+        if not texts:
+            return 0
+        self._key(key)
         mark = self.out.position()
         self.out.character(c"[")
-        for field in fields:
+        for text in texts:
             self.out.line(2 * INDENT)
-            self.out.text(field)
+            self.out.text(text)
             self.out.character(c",")
-        return self._end_list(mark, len(fields))
+        return self._end_list(mark, len(texts))
 
     cdef int _end_list(self, Py_ssize_t mark, Py_ssize_t count) except -1:
         """Print the end of a list in a header; put the list on one line if it fits."""
@@ -325,9 +328,7 @@ cdef class Printer(NodePrinter):
                 tall_inputs = True
             elif not tall_outputs and not out.is_flat(middle, PY_SSIZE_T_MAX):
                 tall_outputs = True
-            elif (input_width <= 2 and output_width <= 2) or out.fits(
-                mark, column, LINE_WIDTH, after
-            ):
+            elif max(input_width, output_width) <= 2 or out.fits(mark, column, LINE_WIDTH, after):
                 out.end_trial(mark, True)
                 return 0
             elif input_width >= output_width:
