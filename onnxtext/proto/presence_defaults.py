@@ -93,8 +93,6 @@ def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> Presenc
 
 # ---- Decoding -------------------------------------------------------------------------------
 
-_EMPTY_DOC = Decorator("doc", (Field(None, b""),))
-
 Root = Model | Fragment
 
 
@@ -130,9 +128,11 @@ def settle_presence(
     if 2 * sum([doc.arguments[0].value == b"" for doc in docs]) > len(nodes):
         explicit.append("node.doc_string")
         for node in nodes:
-            if _EMPTY_DOC in node.decorators:
-                node.decorators = tuple([d for d in node.decorators if d != _EMPTY_DOC])
-            elif not any(d.name == "doc" for d in node.decorators):
+            found = node.decorators
+            kept = [d for d in found if d.name != "doc" or d.arguments[0].value != b""]
+            if len(kept) < len(found):
+                node.decorators = tuple(kept)
+            elif not any(d.name == "doc" for d in found):
                 node.decorators += (unset_decorator("doc_string"),)
     if _settle_tensor_names(_find_tensors(graphs, nodes) if tensors is None else tensors):
         explicit.append("tensor.name")
