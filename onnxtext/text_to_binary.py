@@ -220,7 +220,7 @@ def _same_model(data: bytes, model: Model, encoded: bytes, blob_source: BlobSour
     try:
         # Only long varints in unknown fields need the encoding of the syntax tree.
         return (
-            canonical_message("ModelProto", data) == encoded or canonical_encoding(data) == encoded
+            canonical_message(data, "ModelProto") == encoded or canonical_encoding(data) == encoded
         )
     except LiftError:
         return False

@@ -3,9 +3,9 @@
 
 The fast path decodes every item, ignores unknown fields and encodes the result. If the encoding
 equals the input (nearly always), the AST is complete and the input is canonical. Otherwise,
-protobuf makes the input canonical, then `canonical_unknown_fields` its unknown fields, and the fast
-path is tried again. If this fails, the slow path encodes each item, and compares the result with
-the item's own bytes. It adds `residual_decorators` for fields that the AST lacks.
+protobuf makes the input canonical, and the fast path is tried again. If this fails, the slow
+path encodes each item, and compares the result with the item's own bytes. It adds
+`residual_decorators` for fields that the AST lacks.
 """
 
 from __future__ import annotations
@@ -154,16 +154,14 @@ def _lift_proven(
     fast, differs = _fast_path(data, message, finish, most_ints)
     if fast is not None:
         return data, fast
-    canonical = data
-    try:
-        # Let protobuf validate the bytes and encode them canonically; it copies unknown fields.
-        for encode in (canonical_message, canonical_unknown_fields):
-            if fast is None:
-                before, canonical = canonical, bytes(encode(message, canonical))
-                if canonical != bytes(before):
-                    fast, differs = _fast_path(canonical, message, finish, most_ints)
+    # Let protobuf validate the bytes and encode them canonically.
+    canonical = canonical_message(data, message)
+    if canonical != bytes(data):
+        fast, differs = _fast_path(canonical, message, finish, most_ints)
         if fast is not None:
             return canonical, fast
+    try:
+        canonical = bytes(canonical_unknown_fields(message, canonical))
         lifted = _lift(
             Lifter(compare_items=True, graph_differs=differs), canonical, message, finish
         )
@@ -294,7 +292,7 @@ def _lower(lifted: Model | Fragment, message: str) -> bytes:
     return lower_fragment(lifted, message)
 
 
-def canonical_message(message: str, data: bytes) -> bytes:
+def canonical_message(data: bytes, message: str) -> bytes:
     """Parse a message with protobuf, and return protobuf's encoding of it, which is canonical.
 
     Raises:

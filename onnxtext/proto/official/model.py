@@ -26,7 +26,7 @@ def lift_reduced(data: bytes) -> tuple[Model, list[Loss]]:
         LiftError: the bytes are not a `ModelProto`.
     """
     reducer = Reducer()
-    reduced = reducer.model(memoryview(canonical_message("ModelProto", data)))
+    reduced = reducer.model(memoryview(canonical_message(data, "ModelProto")))
     return Lifter(compare_items=False).model(reduced), reducer.losses.all()
 
 
