@@ -158,9 +158,11 @@ def reshape(call: OperatorCall) -> SymbolicShape:
     rest = [index for index, size in enumerate(target) if size in (-1, None)]
     if input_shape is not None and (None not in dims or len(rest) == 1):
         others = [size for index, size in enumerate(dims) if index not in rest]
-        if 0 in input_shape and rest:
-            if all(map(is_positive, others)):
+        if 0 in input_shape:
+            if rest and all(map(is_positive, others)):
                 dims[rest[0]] = 0
+            elif not rest and isinstance(product_of(others), int):  # symbolic sizes may be 0
+                _equal_products(call, input_shape, tuple(dims))
         elif rest:
             total, part = product_of(input_shape), product_of(others)
             if isinstance(total, int) and isinstance(part, int) and part and total % part:
