@@ -372,13 +372,13 @@ def test_doubtful_relations_are_a_warning(case: Case) -> None:
     assert WARNED[case] in finding.message
 
 
-@pytest.mark.parametrize("operator", ["Div", "Mod", "Dropout"])
+@pytest.mark.parametrize("operator", ["Div", "Mod", "Dropout", "Range"])
 def test_wrong_elements_are_marked_at_their_input(operator: str) -> None:
-    (case,) = [case for case in WARNED if f"{operator} (" in case[0]]
+    (case,) = [case for case in (*WARNED, *WRONG) if f"= {operator} (" in case[0]]
     source = model(case)
     [finding] = problems(source)
     [label] = finding.labels
-    assert label.span.start == source.index(", ", source.index(f"{operator} (")) + 2
+    assert source[slice(*label.span)] in ("d", "r")
     assert finding.help == "correct the elements of this input"
 
 

@@ -101,7 +101,7 @@ def range_(call: OperatorCall) -> SymbolicShape:
     """Infer the output shape of `Range`: the number of steps from the start to the end."""
     length, step = minus(call.scalar(1), call.scalar(0)), call.scalar(2)
     if step == 0:
-        call.reject("{2} is 0, so the range has no end")
+        call.reject("{2} is 0, so the range has no end", elements=True)
     if not isinstance(step, int) or not step:
         return (None,)
     count = quotient_rounded_up(length if step > 0 else times(length, -1), abs(step))
