@@ -119,14 +119,6 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
     """
     if not isinstance(type, TensorType) or type.shape is None or type.element not in TRACKED:
         return None
-    max_elements = _MAX_REAL if type.element in REAL else MAX_ELEMENTS
-    shape = type.integer_dims
-    if (
-        len(shape) != len(type.shape)
-        or not 0 <= count_elements(shape) <= max_elements
-        or min(shape, default=0) < 0
-    ):
-        return None
     code = TRACKED[type.element]
     if isinstance(data, RawData):
         stored: bytes | memoryview = data.data
@@ -134,9 +126,19 @@ def stored_value(type: Type | None, data: object) -> SmallTensor | None:
         stored, code = data.entries, "i" if code == "?" else code
     else:
         return None
-    if len(stored) != struct.calcsize(f"<{code}") * count_elements(shape):
+    max_elements = _MAX_REAL if type.element in REAL else MAX_ELEMENTS
+    if len(stored) > 8 * max_elements:  # no element has more bytes
         return None
-    numbers = struct.unpack(f"<{count_elements(shape)}{code}", stored)
+    shape = type.integer_dims
+    count = count_elements(shape)
+    if (
+        len(shape) != len(type.shape)
+        or not 0 <= count <= max_elements
+        or min(shape, default=0) < 0
+        or len(stored) != struct.calcsize(f"<{code}") * count
+    ):
+        return None
+    numbers = struct.unpack(f"<{count}{code}", stored)
     return to_small_tensor(shape, numbers, type.element in REAL)
 
 
