@@ -161,6 +161,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
         find, children, wrong = environment.find, scope.children, self._wrong
         # Without an outer scope, names are looked up directly, which is faster.
         value = environment.values.get if environment.outer is None else environment.value
+        known: object = environment.values if environment.outer is None else True  # may be empty
         made_here = {name for node in scope.nodes for name in node.outputs}.intersection(declared)
         results, targets = self._results(environment), self._targets[id(scope)]
         for index, node in scope.nodes_to_visit():
@@ -183,7 +184,7 @@ class SymbolicShapes(ScopeWalk[SymbolicEnvironment]):
                     attributes = bound_node(node, environment.parameters).attributes
                 values: list[SmallTensor | None] = []
                 name = target.name if target is not None else ""
-                if name in READING_VALUES or type(target) is Scope:
+                if known and (name in READING_VALUES or type(target) is Scope):
                     values = [value(name) for name in node.inputs]
                 if name in SHAPES_ALONE and not uses_elements(name, values):
                     attributes, values = (), []  # they have no effect
