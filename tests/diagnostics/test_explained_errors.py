@@ -72,10 +72,6 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
         node("  float[N] z,\n  [u] u = Relu (t)"), [(4, 3)],
         "the declaration of a value does not belong here", "write the type in the node",
     ),
-    "words after a decorator of several lines": (
-        f'{H}@doc("""\n  text\n  """) ← wrong\n{G}{END}', [(4, 8)],
-        "this text after a decorator does not belong here", "remove it",
-    ),
     "a row without its bracket after a row of two lines": (
         value("  float[3, 2] w = [\n    [1,\n     2],\n    3, 4],\n    [5, 6],\n  ],"), [(7, 5)],
         "the `[` of this row is missing", "add `[`",
@@ -157,9 +153,6 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     ),
     "a version in single quotes": (
         key("opset_import: ['21'],"), [(3, 16)], "a number needs no quotes", "write `21`",
-    ),
-    "an assignment with an operator": (
-        node("  t += x"), [(4, 5)], "expressions are not supported", "write `NAME = Add (t, x)`",
     ),
     "an expression as the value of an attribute": (
         node("  u = Op <a = 3 * 4, b = 1> (t)"), [(4, 17)], "a value cannot be an expression",

@@ -55,8 +55,7 @@ COMMON_ERRORS = (
     metadata_errors.block_head,
     section_errors.metadata_colon, section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
-    label_errors.unquoted_label,
-    value_errors.called_data, misplaced_constructs.graph_value_without_head,
+    label_errors.unquoted_label, misplaced_constructs.graph_value_without_head,
     misplaced_lines.misplaced_line,
     # Keys
     header_value_errors.point_in_integer, header_value_errors.unquoted_header_value,
@@ -76,15 +75,13 @@ COMMON_ERRORS = (
     value_errors.parameter_with_at_sign,
     # Decorators
     decorator_errors.wrong_decorator, decorator_errors.unquoted_doc,
-    decorator_errors.text_after_decorator,
     # Whole texts
     graph_errors.empty_text, other_languages.other_format, markdown_and_comments.fences,
-    other_languages.imports, other_languages.control_flow,
-    python_syntax.conditional_expressions,
+    other_languages.control_flow, python_syntax.conditional_expressions,
     markdown_and_comments.backticks, markdown_and_comments.trailing_comment,
     # Nodes
     attribute_list_errors.node_among_attributes,
-    right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
+    right_sides.right_sides, right_sides.computed_values,
     python_syntax.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
     misplaced_node_parts.line_in_brackets,

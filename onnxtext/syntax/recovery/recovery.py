@@ -159,8 +159,7 @@ class Recovery:
         certain = certain and not follows_bare_value(self.text, self._errors, context.region.start)
         cascade = not certain and self._closes_wrong_list(context)
         cascade = cascade or self._cascades.is_cascade(context)
-        # The errors in skipped text have been reported.
-        cascade = cascade or (diagnosis is not None and diagnosis.span.start < self._resumed)
+        cascade |= diagnosis is not None and diagnosis.span.start < self._resumed  # in skipped text
         if offset > self._reported and may_be_wider(context, cost) and not is_incomplete(context):
             for wider, outer in self._wider_contexts(context, position):
                 before = line_start(self.text, context.previous_end)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
-from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed
-from onnxtext.syntax.heuristics.error_context import ErrorContext, innermost_bracket
+from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice
+from onnxtext.syntax.heuristics.error_context import ErrorContext
 
 _TITLE = "correct the decorator"
 _NAMES = (
@@ -28,7 +28,6 @@ _WRONG = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _UNQUOTED = re.compile(r'@doc\([ \t]*(?P<text>[^\s"()][^"()\n]*?)[ \t]*\)')
-_WORDS = re.compile(r"[ \t]*([^\s#@;,][^\n#=(<{]*?)[ \t\r]*(?:#.*)?$", re.MULTILINE)
 _MAX_DECORATORS = 10
 
 
@@ -78,18 +77,3 @@ def unquoted_doc(context: ErrorContext) -> Iterator[Diagnosis]:
             span, message = Span(*match.span("text")), "the text of `@doc` must be a string"
             edits = (Edit(span, f'"{match["text"]}"'),)
             yield Diagnosis("syntax-error", message, span, edits, "quote it", min_tokens=2)
-
-
-def text_after_decorator(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose words after a decorator on its line: `@doc("…") here`."""
-    done = context.done
-    closers = [index for index, token in enumerate(done) if token == ")"]
-    if not closers or context.name(done[0]) != "DECORATOR" or closers[-1] < len(done) - 2:
-        return
-    opener = innermost_bracket(done[: closers[-1]])
-    start = done[closers[-1]].end
-    words = _WORDS.match(context.text, start)
-    if words is None or (opener is not None) or not words.start(1) <= context.at:
-        return
-    span, message = Span(*words.span(1)), "this text after a decorator does not belong here"
-    yield removed("syntax-error", message, span, "remove it", min_tokens=2)

@@ -10,12 +10,7 @@ from itertools import pairwise
 
 from onnxtext.diagnostics import Edit, Label
 from onnxtext.source import Span, line_start
-from onnxtext.syntax.heuristics.constructs.node_errors import (
-    NAMES,
-    TYPES,
-    bracketed,
-    unopened_bracket,
-)
+from onnxtext.syntax.heuristics.constructs.node_errors import TYPES, bracketed, unopened_bracket
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, Safe, advice, removed, rewritten
 from onnxtext.syntax.heuristics.error_context import (
     CLOSER,
@@ -175,7 +170,8 @@ def headless_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
         return
     for name, mark in pairwise(context.done):
         first = line_start(text, name.at)
-        if mark in {",", ")"} and first > context.region.start and context.name(name) in NAMES:
+        named = context.name(name) in {"WORD", "STRING"} and mark in {",", ")"}
+        if named and first > context.region.start:
             node = rf"^(?:[^#\n=<(]*[\s,])?{re.escape(name)}(?:[ \t]*,[^#\n=<(]*)?[ \t]*="
             if re.compile(node, re.MULTILINE).search(text, context.at, end) is not None:
                 edits = (insert(first, ") => (\n"),)
@@ -225,10 +221,7 @@ def unclosed_outputs(context: ErrorContext) -> Iterator[Diagnosis]:
     if match is not None:
         outputs = context.text.endswith("=>", 0, len(context.text[: bracket.start].rstrip()))
         mark, text = (") <", ")") if outputs else (") => (…) <", ") => ()")
-        message, help = (
-            f"expected `{mark}` before the initializers",
-            f"add `{mark}` before this line",
-        )
+        message, help = f"expected `{mark}` before the initializers", f"add `{mark}` here"
         edits, span = (replace(context.token, text),), Span(*match.span(1))
         yield Diagnosis("unclosed-bracket", message, span, edits, help=help, replaces_errors=True)
 

@@ -160,9 +160,8 @@ def _head_in_header(context: ErrorContext, start: int) -> Iterator[Diagnosis]:
     if index and tokens[index : index + 1] == [">"]:
         span, end = Span(start, stop), tokens[index].end
         edits = (Edit(Span(start, stop + 1), ""), insert(end, f"\n{text[start:stop]}"))
-        yield Diagnosis(
-            "syntax-error", "this line belongs after the header", span, edits, "move it"
-        )
+        message = "this line belongs after the header"
+        yield Diagnosis("syntax-error", message, span, edits, "move it")
 
 
 def missing_header_comma(context: ErrorContext) -> Iterator[Diagnosis]:

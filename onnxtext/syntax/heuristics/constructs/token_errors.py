@@ -286,17 +286,13 @@ def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
         edits = (Edit(Span(before.at, token.at), ""),)
         twice = context.name(before) in {"PRIM", "DOT", "DECORATOR"} and context.is_certain(edits)
         if token is context.token:
-            follows = context.name(token) == "WORD" and context.ahead[:1] in _AFTER_NAME
-            ends = context.ahead[:1] in _ENDS and before.at >= context.line_start
+            follows = context.name(token) == "WORD" and {*context.ahead[:1]} & {*"=:(<"}
+            ends = {*context.ahead[:1]} & {*",)]>"} and before.at >= context.line_start
             word = follows or (ends and context.name(token) in {"WORD", "STRING"})
             twice |= (word and token == before) or (before in _DOUBLED and before.end == token.at)
         if twice:
             message = f"`{before}` is written twice"
             yield Diagnosis("syntax-error", message, token.span, edits, "remove one", min_tokens=2)
-
-
-_AFTER_NAME = (["="], [":"], ["("], ["<"])
-_ENDS = ([","], [")"], ["]"], [">"])
 
 
 def load_keywords() -> list[str]:

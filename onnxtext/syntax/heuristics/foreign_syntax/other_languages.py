@@ -70,7 +70,6 @@ _OPERATOR_FOR = {
     **dict.fromkeys(("for", "while", "do"), "Loop"),
     **dict.fromkeys(("if", "elif", "else", "switch", "case"), "If"),
 }
-_IMPORT = re.compile(r"[ \t]*(?:import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|#include\b|using\b)")
 _DEF = re.compile(r"(def|fn|func|fun|function)[ \t]+(?=[\w\"])")
 _ANNOTATED = re.compile(r"(\w+)[ \t]*:[ \t]*(\w+(?:\[[^\]\n]*\])?)")
 _RETURN = re.compile(r"^[ \t]+(return\b[^\n]*)", re.MULTILINE)
@@ -171,19 +170,6 @@ def tensor_types(context: ErrorContext) -> Iterator[Diagnosis]:
     span = Span(*match.span())
     message = "a tensor type must be written as an element type and dimensions"
     yield rewritten("unknown-type", message, span, written)
-
-
-def imports(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose `import onnx` and `from onnx import helper`."""
-    match = _IMPORT.match(context.text, context.line_start)
-    if match is None or context.at > context.line_end:
-        return
-    start = context.line_start
-    span = Span(start, context.line_end)
-    message = "imports are not supported: operators come from the `opset_import` of the header"
-    help = "remove the line; for versions of operators write `<ir_version: 10, opset_import: [21]>`"
-    yield Diagnosis("foreign-word", message, span, (Edit(span, ""),), "remove it", help=help)
-    yield Diagnosis("foreign-word", message, span, help=help, skip_to=context.line_end + 1)
 
 
 def control_flow(context: ErrorContext) -> Iterator[Diagnosis]:
