@@ -39,6 +39,15 @@ def reference(attribute: str) -> str:
 
 
 UNSAFE = {
+    "a comma after the type of an attribute at the end of a line": (
+        node("  u = Foo <\n    a: int\n    t = float[1] {1}> (t)"), "    a: int,",
+    ),
+    "a comma after an extra comma": (
+        node("  u = Add (t, x)\n  y = Add (,t x)"), "  y = Add (,t, x)",
+    ),
+    "a type of an attribute that is perhaps cut off": (
+        node("  u = Foo <\n    floats\n    t = [1]> (t)"), "    t: floats = [1]> (t)",
+    ),
     "dimensions that are perhaps written twice": (
         node("  float[2, 3] [2, 3] u = Foo (t)"), "  float[2, 3, 2, 3] u = Foo (t)",
     ),
@@ -289,9 +298,6 @@ SAFE = {
     "a mark at the end of a line": (node("  u = Relu (t)$"), "  u = Relu (t)"),
     "an invisible character beside a comment with another": (
         node("  u = Relu (\u200bt) # a\u200bb"), "  u = Relu (t) # a\u200bb",
-    ),
-    "a comma after the type of an attribute at the end of a line": (
-        node("  u = Foo <\n    a: int\n    t = float[1] {1}> (t)"), "    a: int,",
     ),
     "an invisible character in a name": (node("  u = Relu (t\u200b)"), "  u = Relu (t)"),
     "the type of the last output after its name": (

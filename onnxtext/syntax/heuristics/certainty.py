@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from onnxtext.source import Span, line_start
 from onnxtext.syntax.grammar.lexer import Token
-from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, TYPES, in_attributes
+from onnxtext.syntax.heuristics.constructs.node_errors import NAMES, TYPES
 from onnxtext.syntax.heuristics.error_context import OPENING, ErrorContext, begins_line, indentation
 
 _AROUND = 20_000
@@ -71,8 +71,8 @@ def is_certain_comma(context: ErrorContext) -> bool:
     if last == "=" or last.endswith("."):  # the value is missing, or `.` was typed for `,`
         return False
     item = _item(context)
-    doubled = [token for token in context.done if token.at < item[0].at][-2:] == [",", ","]
-    if doubled:  # the comma after `a` may be misplaced, as in `, ,a b`
+    before = [token for token in context.done if token.at < item[0].at][-2:]
+    if before[1:] == [","] and before[0] in {",", *OPENING}:  # the comma may be misplaced: `(,a b`
         return False
     blank = context.text[last.end : token.at]
     marks = {"=": {"="}, ":": {"=", ":"}}.get(context.ahead[0] if context.ahead else "", set())
@@ -84,8 +84,7 @@ def is_certain_comma(context: ErrorContext) -> bool:
         margins = [indentation(context.text, t.at) for t in (item[0], token)]
         pasted = begins_line(context.text, item[0].at) and margins[0] != margins[1]
         # At the end of a line, a name that occurs only once may be cut off.
-        typed = context.done[-2:-1] == [":"] and in_attributes(context)  # as in `alpha: float`
-        cut_off = "\n" in blank and context.name(last) in _NAMES and last[0] != '"' and not typed
+        cut_off = "\n" in blank and context.name(last) in _NAMES and last[0] != '"'
         if pasted or (cut_off and not occurs_elsewhere(context.text, last, last.span)):
             return False
         return not single or _are_known(context, last, token)
