@@ -24,7 +24,7 @@ from onnxtext.ast.types import SparseTensorType, TensorType
 from onnxtext.ast.tensors_and_attributes import (
     EXTERNAL_KEYS, AttributeType, Blob, DataFile, Float32, Floats, SparseTensor,
 )
-from onnxtext.syntax.actions.unparsed_literals import DataCall, FieldCalls, RawText, TypedText
+from onnxtext.syntax.actions.unparsed_literals import DataCall, RawText, TypedText
 from onnxtext.tensor.element_types import ELEMENTS
 
 cdef extern from "Python.h":
@@ -113,21 +113,20 @@ cdef object string_data(type_, list items):
 
 cdef object parsed_data(type_, data):
     """Return a blob, a data file, external data or the data of a sparse tensor; else None."""
-    cdef list calls
-    if type(data) is FieldCalls:
-        calls = data.calls
-        data = calls[0] if len(calls) == 1 else None
+    if type(data) is list:
+        data = (<list>data)[0] if len(<list>data) == 1 else None
     if data.__class__ in STORED_ELSEWHERE:
         return data if type(type_) is TENSOR_TYPE and has_constant_dims(type_.shape) else None
     if type(data) is not DataCall:
         return None
-    if type(type_) is TENSOR_TYPE and data.name == "external":
-        return external_data(data.arguments) if has_constant_dims(type_.shape) else None
+    name, arguments = <tuple>data
+    if type(type_) is TENSOR_TYPE and name == "external":
+        return external_data(arguments) if has_constant_dims(type_.shape) else None
     if type(type_) is not SparseTensorType or not has_constant_dims(type_.shape):
         return None
-    if data.name != "sparse" or len(data.arguments) != 2:
+    if name != "sparse" or len(arguments) != 2:
         return None
-    values, indices = data.arguments
+    values, indices = arguments
     if type(values) is not TENSOR or type(indices) is not TENSOR:
         return None
     if get(get(values, OF_TENSOR.type), OF_TENSOR_TYPE.element) != type_.element:

@@ -15,7 +15,6 @@ from onnxtext.syntax.actions.semantic_error import SemanticError, from_literal, 
 from onnxtext.syntax.actions.types import scalar_type
 from onnxtext.syntax.actions.unparsed_literals import (
     DataCall,
-    FieldCalls,
     JoinedText,
     Pending,
     RawText,
@@ -80,9 +79,7 @@ def resolve(type: ast.Type, data: Pending | None) -> ast.TensorData | ast.Sparse
         )
     _reject_strings(type.element, data)
     dims = _dims(type)
-    calls = (
-        [data] if isinstance(data, DataCall) else data.calls if isinstance(data, FieldCalls) else []
-    )
+    calls = [data] if isinstance(data, DataCall) else data if isinstance(data, list) else []
     if calls:
         if calls[0].name == "external":
             return external_data(calls)
@@ -254,8 +251,8 @@ def _numeric_field(name: str, text: str) -> bytes:
 
 def _sparse(type: ast.SparseTensorType, data: Pending | None) -> ast.SparseTensor:
     dims = _dims(ast.TensorType(type.element, type.shape))
-    if isinstance(data, FieldCalls) and len(data.calls) == 1:
-        data = data.calls[0]
+    if isinstance(data, list) and len(data) == 1:
+        data = data[0]
     match data:
         case DataCall("sparse", (ast.Tensor() as values, ast.Tensor() as indices)):
             if values.type.element != type.element:

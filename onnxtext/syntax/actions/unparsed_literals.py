@@ -54,13 +54,6 @@ class DataCall(NamedTuple):
     arguments: Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldCalls:
-    """Data given by protobuf fields, one `DataCall` for each: `raw_data(b"…") float_data{1}`."""
-
-    calls: list[DataCall]
-
-
 Pending = (
     Blob
     | TypedBlob
@@ -70,10 +63,13 @@ Pending = (
     | TypedLiterals
     | RawText
     | DataCall
-    | FieldCalls
+    | list[DataCall]
     | ExternalData
 )
-"""The data of a tensor before its type is known; `resolve` in `tensors` converts it."""
+"""The data of a tensor before its type is known; `resolve` in `tensors` converts it.
+
+The list is data given by protobuf fields: `raw_data(b"…") float_data{1}`.
+"""
 
 
 def raw_literals(items: list[str]) -> RawText:
@@ -141,7 +137,6 @@ ACTIONS.update(
     nested_items=nested_items,
     external_data=lambda pairs: ExternalData(tuple(pairs)),
     pair=lambda key, value: (key, value),
-    field_data=FieldCalls,
     field_braces=lambda field, data: DataCall(field, (data,)),
     call=DataCall,
 )
