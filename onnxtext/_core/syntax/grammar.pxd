@@ -6,6 +6,7 @@ from onnxtext._core.syntax.scanner cimport Scanner
 cdef enum:
     MAX_CHILDREN = 12
     NO_ACTION = -(1 << 15)
+    RECENT_BITS = 8
 
 cdef enum:
     # The forms of a stack entry: an object, or a span of the text that is converted on demand.
@@ -76,6 +77,7 @@ cdef class Grammar:
     cdef object token, semantic_error, layout, read_token, error_node
     cdef Py_ssize_t token_at, token_kind  # slots of a token
     cdef dict shared_values  # immutable values that parses of several texts share, by rule and text
+    cdef list recent  # the last short strings of texts, by their hash, see `Stack.span`
     cdef dict layouts  # layouts that parses of several texts share, by the id of the type
     cdef int16_t* _cells(self, bytes data, Py_ssize_t width, int least) except NULL
     cdef int _skip_units(self, int16_t* gotos) except -1

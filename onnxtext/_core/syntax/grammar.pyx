@@ -91,6 +91,7 @@ cdef class Grammar:
         self.token = types["Token"]
         self.token_at, self.token_kind = slot_of(self.token, "at"), slot_of(self.token, "kind")
         self.shared_values, self.layouts = {}, {}
+        self.recent = [""] * (1 << RECENT_BITS)
         self.semantic_error = types["SemanticError"]
         self.layout = types["layout"]
         self.read_token = types["read_token"]

@@ -167,9 +167,9 @@ cdef tuple one_name(Stack stack, Py_ssize_t place):
     """Return the names in a list, if it has exactly one; None for other lists."""
     cdef Entry* entry = &stack.entries[place]
     if entry.form == ONE_INNER:
-        return (PyUnicode_Substring(stack.text, entry.start + 1, entry.end - 1),)
+        return (stack.span(entry.start + 1, entry.end - 1),)
     if entry.form == ONE_STRING:
-        return (PyUnicode_Substring(stack.text, entry.start, entry.end),)
+        return (stack.span(entry.start, entry.end),)
     return None
 
 

@@ -22,6 +22,7 @@ cdef class Stack:
     cdef list values
     cdef Py_ssize_t room, depth
     cdef int grow(self, Py_ssize_t depth) except -1
+    cdef object span(self, Py_ssize_t start, Py_ssize_t end)
     cdef object token(self, Py_ssize_t start, Py_ssize_t end)
     cdef object value(self, Py_ssize_t index)
     cdef bytes _inner_bytes(self, Entry* entry)

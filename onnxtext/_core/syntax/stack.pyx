@@ -10,9 +10,12 @@
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp, memcpy
 
 from onnxtext._core.syntax.grammar cimport (
-    DOTTED, INNER, INNER_BYTES, LAZY_OBJECT, OBJECT, ONE_INNER, ONE_STRING, STRING, TOKEN,
+    DOTTED, INNER, INNER_BYTES, LAZY_OBJECT, OBJECT, ONE_INNER, ONE_STRING, RECENT_BITS,
+    STRING, TOKEN,
 )
 from onnxtext._core.ast.slots cimport new_tuple, put
 
@@ -25,6 +28,7 @@ cdef extern from "Python.h":
     int PyUnicode_KIND(object)
     unsigned int PyUnicode_READ(int, void*, Py_ssize_t)
     void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
 
 
 cdef class Stack:
@@ -60,6 +64,28 @@ cdef class Stack:
             self.room = room
         return 0
 
+    cdef object span(self, Py_ssize_t start, Py_ssize_t end):
+        """Return a span of the text. Equal spans near each other share one string."""
+        cdef Py_ssize_t slot, size = end - start
+        cdef const char* data
+        cdef uint64_t word = 0
+        if not 2 <= size <= 64 or end < 8 or PyUnicode_KIND(self.text) != 1:
+            return PyUnicode_Substring(self.text, start, end)
+        data = <const char*>PyUnicode_DATA(self.text) + start
+        memcpy(&word, data + size - 8, 8)
+        if size < 8:
+            word >>= 8 * (8 - size)
+        word = (word ^ <uint64_t>size) * 0x9E3779B97F4A7C15ULL
+        slot = <Py_ssize_t>(word >> (64 - RECENT_BITS))
+        found = self.grammar.recent[slot]
+        if (
+            PyUnicode_GET_LENGTH(found) == size and PyUnicode_KIND(found) == 1
+            and memcmp(PyUnicode_DATA(found), data, size) == 0
+        ):
+            return found
+        self.grammar.recent[slot] = found = PyUnicode_Substring(self.text, start, end)
+        return found
+
     cdef object token(self, Py_ssize_t start, Py_ssize_t end):
         """Return a span of the text as a token."""
         text = PyUnicode_Substring(self.text, start, end)
@@ -77,17 +103,17 @@ cdef class Stack:
         if form >= 0 and self.grammar.rules[form].op == LAZY_OBJECT:
             return self.grammar.functions[form](self.values[index])
         if form == INNER:
-            return PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)
+            return self.span(entry.start + 1, entry.end - 1)
         if form == INNER_BYTES:
             return self._inner_bytes(entry)
         if form == ONE_INNER:
-            return [PyUnicode_Substring(self.text, entry.start + 1, entry.end - 1)]
+            return [self.span(entry.start + 1, entry.end - 1)]
         if form == DOTTED:
             return PyUnicode_Substring(self.text, entry.start, entry.end).split(".")
         if form == STRING:
-            return PyUnicode_Substring(self.text, entry.start, entry.end)
+            return self.span(entry.start, entry.end)
         if form == ONE_STRING:
-            return [PyUnicode_Substring(self.text, entry.start, entry.end)]
+            return [self.span(entry.start, entry.end)]
         token = self.token(entry.start, entry.end)
         return token if form == TOKEN else self.grammar.functions[form](token)
 
@@ -108,8 +134,7 @@ cdef class Stack:
         cdef Py_ssize_t dot = entry.end - 1
         while PyUnicode_READ(kind, data, dot) != c".":
             dot -= 1
-        domain = PyUnicode_Substring(self.text, entry.start, dot)
-        return domain, (PyUnicode_Substring(self.text, dot + 1, entry.end),)
+        return self.span(entry.start, dot), (self.span(dot + 1, entry.end),)
 
     cdef object child(self, Rule* rule, Py_ssize_t base, int number):
         """Return child `number` of a rule; None if the child is absent.
