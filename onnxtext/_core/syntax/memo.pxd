@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 cimport cython
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef enum:
     MIN_SLOTS = 1 << 5
@@ -9,6 +9,7 @@ cdef enum:
 
 cdef struct Key:
     int rule
+    uint32_t hash
     Py_ssize_t start
     Py_ssize_t size
 
@@ -19,7 +20,7 @@ cdef class Memo:
     cdef Key* keys
     cdef list values
     cdef Py_ssize_t mask
-    cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, Py_ssize_t* slot)
+    cdef object find(self, int rule, Py_ssize_t start, Py_ssize_t size, uint64_t* hash)
     cdef int store(
-        self, Py_ssize_t slot, int rule, Py_ssize_t start, Py_ssize_t size, value
+        self, uint64_t hash, int rule, Py_ssize_t start, Py_ssize_t size, value
     ) except -1

@@ -6,6 +6,7 @@ syntax error: it copies the machine's stacks, and copies them back at the unexpe
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint64_t
 
 from onnxtext._core.syntax.actions cimport make_coarse_type
 from onnxtext._core.syntax.attributes cimport make_attribute
@@ -374,10 +375,11 @@ cdef class LalrLoop(Stack):
         A value that contains an offset (`last_offset >= start`) or an error (`is_faulty`) is not
         cached.
         """
-        cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width, slot
+        cdef Py_ssize_t first = start * self.width, size = (end - start) * self.width
+        cdef uint64_t hash
         if not 0 < size <= MAX_CACHED_LENGTH:
             return self._build_cached(number, base, start)
-        result = self.memo.find(number, first, size, &slot)
+        result = self.memo.find(number, first, size, &hash)
         if result is not None:
             return result
         key = None
@@ -392,5 +394,5 @@ cdef class LalrLoop(Stack):
                 return result
             if key is not None and is_shareable(result):
                 self.grammar.shared_values[key] = result
-        self.memo.store(slot, number, first, size, result)
+        self.memo.store(hash, number, first, size, result)
         return result
