@@ -28,7 +28,7 @@ cdef class ValuePrinter:
     cdef Elements _type(self, kind)
     cdef str _type_text(self, kind)
     cdef str _new_type_text(self, kind)
-    cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1
+    cdef int _data(self, kind, data, int indent, Py_ssize_t budget) except -1
     cdef int _blob(self, cls, blob) except -1
     cdef bint _external(self, data, Py_ssize_t budget) except -1
     cdef bint _packed(

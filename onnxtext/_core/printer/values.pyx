@@ -83,7 +83,7 @@ cdef class ValuePrinter:
                 if not self._sparse(data, indent, LINE_WIDTH - column - 4):
                     out.append_large(sparse_text(data, " " * indent, LINE_WIDTH - column - 4))
             else:
-                self._data(self._type(kind), data, indent, LINE_WIDTH - column - 4)
+                self._data(kind, data, indent, LINE_WIDTH - column - 4)
             if not is_wide(out, line, indent, LINE_WIDTH):
                 return 0
         out.size = mark - out.before
@@ -137,12 +137,14 @@ cdef class ValuePrinter:
             return type_text(kind)
         return PyUnicode_DecodeUTF8(out.data, out.size, NULL)
 
-    cdef int _data(self, Elements elements, data, int indent, Py_ssize_t budget) except -1:
+    cdef int _data(self, kind, data, int indent, Py_ssize_t budget) except -1:
         """Print the literal of a tensor's data; if it is empty, remove the space before it."""
         cdef Text out = self.out
+        cdef Elements elements
         cdef Py_buffer held
         cdef bint is_raw = type(data) is RAW_DATA
         if is_raw or type(data) is TYPED_DATA:
+            elements = self._type(kind)
             content = get(data, OF_RAW if is_raw else OF_TYPED)
             PyObject_GetBuffer(content, &held, PyBUF_SIMPLE)
             self.numbers.content = content
@@ -165,7 +167,7 @@ cdef class ValuePrinter:
             return self._blob(type(data), data)
         elif type(data) is EXTERNAL_DATA and self._external(data, budget):
             return 0
-        parts = data_parts(elements.type, data, " " * indent, budget)
+        parts = data_parts(kind, data, " " * indent, budget)
         out.size -= not parts[0]
         for part in parts:
             out.append_large(part)
@@ -286,14 +288,14 @@ cdef class ValuePrinter:
             out.word(name)
         elif is_number:
             out.character(c"(")
-            self._data(type, data, indent, budget)
+            self._data(kind, data, indent, budget)
             out.character(c")")
             return True
         out.add(b" = ", 3 if is_number else 1)
         budget -= out.width(mark)
         if budget <= 0:
             return False
-        self._data(type, data, indent, budget)
+        self._data(kind, data, indent, budget)
         return True
 
     cdef bint _sparse(self, sparse, int indent, Py_ssize_t budget) except -1:
