@@ -124,8 +124,8 @@ cdef class ModelDecoder(Decoder):
         cdef Field field
         cdef Py_ssize_t before
         cdef int countdown = SIGNAL_INTERVAL
-        cdef list inputs = [], outputs = [], parameters = [], attributes = [], nodes = []
-        cdef list infos = [], opsets = [], entries = [], rest = []
+        cdef list inputs = [], outputs = [], parameters = [], nodes = [], opsets = []
+        cdef list attributes = None, infos = None, entries = None, rest = None
         name = ""
         domain = overload = doc_string = None
         while offset < end:
@@ -138,16 +138,16 @@ cdef class ModelDecoder(Decoder):
             if field.key == FUNCTION_NODE:
                 nodes.append(self._node(data, view, field.value, offset, depth + 1))
             elif field.key == FUNCTION_VALUE_INFO:
-                infos.append(self._value_info(data, view, field.value, offset))
+                infos = added(infos, self._value_info(data, view, field.value, offset))
             elif field.key == FUNCTION_ATTRIBUTE_PROTO:
                 decoded = self.values.attribute(data, view, field.value, offset, SMALL)
                 if decoded is None:
                     decoded = self.rare_lifter().attribute(view[field.value:offset], depth + 1)
-                attributes.append(decoded)
+                attributes = added(attributes, decoded)
             elif field.key == FUNCTION_OPSET_IMPORT:
                 opsets.append(self._opset(data, view, field.value, offset))
             elif field.key == FUNCTION_METADATA_PROPS:
-                entries.append(any_entry_of(data, view, field.value, offset))
+                entries = added(entries, any_entry_of(data, view, field.value, offset))
             elif field.key == FUNCTION_INPUT:
                 inputs.append(plain_value_info(text_of(data, field.value, offset), None, None, ()))
             elif field.key == FUNCTION_OUTPUT:
@@ -163,10 +163,10 @@ cdef class ModelDecoder(Decoder):
             elif field.key == FUNCTION_DOC_STRING:
                 doc_string = text_of(data, field.value, offset)
             else:
-                rest.append(view[before:offset])
+                rest = added(rest, view[before:offset])
         function = build(FUNCTION, (
-            name, inputs, outputs, tuple(parameters + attributes), [], nodes, domain, overload,
-            doc_string, opsets, (), None, (), {}, -1,
+            name, inputs, outputs, tuple(parameters + attributes if attributes else parameters), [],
+            nodes, domain, overload, doc_string, opsets, (), None, (), {}, -1,
         ))
         if entries:
             self.values.is_plain = False
