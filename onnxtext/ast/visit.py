@@ -11,7 +11,6 @@ from onnxtext.ast.tensors_and_attributes import (
     Attribute,
     Floats,
     RawData,
-    SparseTensor,
     Tensor,
     TypedData,
 )
@@ -108,19 +107,6 @@ def _is_small(value: object, max_elements: int) -> bool:
     if type(value) is Floats:
         return len(value) <= max_elements
     return type(value) in PLAIN_VALUES
-
-
-def tensors_in(lists: Iterable[tuple[Attribute | str, ...]]) -> Sequence[Tensor]:
-    """Return the distinct tensors in the attributes of some lists, also parts of sparse tensors."""
-    values = [item.value for items in lists for item in items if isinstance(item, Attribute)]
-    found: dict[int, Tensor] = {}
-    for value in values:
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Tensor):
-                found[id(item)] = item
-            elif isinstance(item, SparseTensor):
-                found |= {id(part): part for part in (item.values, item.indices)}
-    return list(found.values())
 
 
 def attribute_graphs(attributes: Iterable[Attribute | str]) -> Iterator[Graph]:

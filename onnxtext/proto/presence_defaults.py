@@ -9,8 +9,8 @@ from itertools import chain
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
-from onnxtext.ast.tensors_and_attributes import SparseTensor, Tensor
-from onnxtext.ast.visit import rich_lists, tensors_in
+from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.ast.visit import rich_lists
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
@@ -147,14 +147,20 @@ def unset_decorator(name: str) -> Decorator:
 
 
 def _find_tensors(graphs: list[Graph | Function], nodes: list[Node]) -> list[Tensor]:
-    """Return the tensors in attributes, also parts of sparse tensors."""
+    """Return the distinct tensors in attributes, also parts of sparse tensors."""
+    parameters = [graph.attributes for graph in graphs if isinstance(graph, Function)]
+    found = []
+    for attribute in chain.from_iterable([*parameters, *rich_lists(nodes)]):
+        value = attribute.value if isinstance(attribute, Attribute) else None
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, SparseTensor):
+                found += [item.values, item.indices]
+            elif isinstance(item, Tensor):
+                found.append(item)
     # The names of dense initializers, and of the values of sparse ones, are in their `ValueInfo`s.
-    functions = [graph for graph in graphs if isinstance(graph, Function)]
-    tensors = [*tensors_in([*[function.attributes for function in functions], *rich_lists(nodes)])]
-    for value_info in chain.from_iterable([graph.values for graph in graphs]):
-        if isinstance(value_info.data, SparseTensor):
-            tensors.append(value_info.data.indices)
-    return tensors
+    values = chain.from_iterable([graph.values for graph in graphs])
+    found += [value.data.indices for value in values if isinstance(value.data, SparseTensor)]
+    return list({id(tensor): tensor for tensor in found}.values())
 
 
 def _settle_tensor_names(tensors: Sequence[Tensor]) -> bool:

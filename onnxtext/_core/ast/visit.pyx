@@ -123,11 +123,6 @@ def settle_names(tensors, unset):
     return True
 
 
-def nested_graphs(nodes):
-    """Return the graphs in the attributes of nodes."""
-    return graphs_in(nodes)
-
-
 def list_graphs(list stack):
     """Empty `stack` from its end; return its graphs and functions, each before its inner graphs."""
     cdef list result = [], inner
@@ -137,13 +132,13 @@ def list_graphs(list stack):
         inner = []
         if isinstance(graph, Function):
             add_graphs(graph.attributes, inner)
-        inner += graphs_in(graph_part(graph, OF_GRAPH.nodes, "nodes"))
+        inner += nested_graphs(graph_part(graph, OF_GRAPH.nodes, "nodes"))
         inner.reverse()
         stack += inner
     return result
 
 
-cdef list graphs_in(nodes):
+cpdef list nested_graphs(nodes):
     """Return the graphs in the attributes of nodes; visit shared attributes once."""
     cdef list result = []
     cdef dict seen = {}

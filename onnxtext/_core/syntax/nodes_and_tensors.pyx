@@ -166,11 +166,10 @@ cdef bint has_constant_dims(shape) except -1:
 cdef tuple one_name(Stack stack, Py_ssize_t place):
     """Return the names in a list, if it has exactly one; None for other lists."""
     cdef Entry* entry = &stack.entries[place]
-    if entry.form == ONE_INNER:
-        return (stack.span(entry.start + 1, entry.end - 1),)
-    if entry.form == ONE_STRING:
-        return (stack.span(entry.start, entry.end),)
-    return None
+    cdef bint is_quoted = entry.form == ONE_INNER
+    if not is_quoted and entry.form != ONE_STRING:
+        return None
+    return (stack.span(entry.start + is_quoted, entry.end - is_quoted),)
 
 
 cdef tuple names_of(list names):

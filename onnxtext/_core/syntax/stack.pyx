@@ -75,15 +75,13 @@ cdef class Stack:
         memcpy(&word, data + size - 8, 8)
         if size < 8:
             word >>= 8 * (8 - size)
-        word = (word ^ <uint64_t>size) * 0x9E3779B97F4A7C15ULL
-        slot = <Py_ssize_t>(word >> (64 - RECENT_BITS))
+        slot = (word ^ <uint64_t>size) * 0x9E3779B97F4A7C15ULL >> (64 - RECENT_BITS)
         found = self.grammar.recent[slot]
         if (
-            PyUnicode_GET_LENGTH(found) == size and PyUnicode_KIND(found) == 1
-            and memcmp(PyUnicode_DATA(found), data, size) == 0
+            PyUnicode_GET_LENGTH(found) != size or PyUnicode_KIND(found) != 1
+            or memcmp(PyUnicode_DATA(found), data, size)
         ):
-            return found
-        self.grammar.recent[slot] = found = PyUnicode_Substring(self.text, start, end)
+            self.grammar.recent[slot] = found = PyUnicode_Substring(self.text, start, end)
         return found
 
     cdef object token(self, Py_ssize_t start, Py_ssize_t end):
@@ -102,18 +100,14 @@ cdef class Stack:
             return self.values[index]
         if form >= 0 and self.grammar.rules[form].op == LAZY_OBJECT:
             return self.grammar.functions[form](self.values[index])
-        if form == INNER:
-            return self.span(entry.start + 1, entry.end - 1)
+        if form == INNER or form == STRING:
+            return self.span(entry.start + (form == INNER), entry.end - (form == INNER))
         if form == INNER_BYTES:
             return self._inner_bytes(entry)
-        if form == ONE_INNER:
-            return [self.span(entry.start + 1, entry.end - 1)]
+        if form == ONE_INNER or form == ONE_STRING:
+            return [self.span(entry.start + (form == ONE_INNER), entry.end - (form == ONE_INNER))]
         if form == DOTTED:
             return PyUnicode_Substring(self.text, entry.start, entry.end).split(".")
-        if form == STRING:
-            return self.span(entry.start, entry.end)
-        if form == ONE_STRING:
-            return [self.span(entry.start, entry.end)]
         token = self.token(entry.start, entry.end)
         return token if form == TOKEN else self.grammar.functions[form](token)
 
