@@ -23,6 +23,7 @@ cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object)
     void* PyUnicode_1BYTE_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
+    Py_ssize_t PyUnicode_FindChar(object, uint32_t, Py_ssize_t, Py_ssize_t, int) except -2
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
     object PyUnicode_DecodeUTF8(const char*, Py_ssize_t, const char*)
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
@@ -222,7 +223,8 @@ cdef class Text(Growing):
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t offset = 0, size = PyUnicode_GET_LENGTH(text), start = self.size, more
         cdef uint32_t character, last = c"\n"
-        cdef bint is_several = False
+        if PyUnicode_FindChar(text, c"\n", 0, size, 1) < 0:
+            return False
         self.add(b'"""\n', 4)
         while offset <= size:
             character = c"\n" if offset == size else PyUnicode_READ(kind, data, offset)
@@ -234,7 +236,6 @@ cdef class Text(Growing):
                 last = PyUnicode_READ(kind, data, offset - 1)
                 continue
             if character == c"\n":
-                is_several = is_several or offset < size
                 if last == c" ":
                     self.size -= 1
                     self.add(b"\\u{20}", 6)
@@ -250,8 +251,8 @@ cdef class Text(Growing):
             elif Py_UNICODE_ISPRINTABLE(character):
                 self.character_of(character)
             elif 0xD800 <= character < 0xE000:
-                is_several = False
-                break
+                self.size = start
+                return False
             elif character == c"\t":
                 self.add(b"\\t", 2)
             elif character == c"\r":
@@ -260,9 +261,6 @@ cdef class Text(Growing):
                 self.text(f"\\u{{{character:x}}}")
             last = character
             offset += 1
-        if not is_several:
-            self.size = start
-            return False
         self.spaces(indent + 2)
         self.add(b'"""', 3)
         return True
