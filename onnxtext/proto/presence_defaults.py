@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import chain
 
-from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, Presence
+from onnxtext.ast.model import Fragment, Function, Model, Node, Presence
 from onnxtext.ast.records import Decorator, Field, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
-from onnxtext.ast.visit import rich_lists
+from onnxtext.ast.visit import list_graphs, rich_lists
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.select_core import core, core_module
 from onnxtext.wire.writer import LENGTH, VARINT, tag
@@ -96,9 +95,7 @@ def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> Presenc
 Root = Model | Fragment
 
 
-def settle_presence(
-    root: Root, graphs: list[Graph | Function], tensors: Sequence[Tensor] | None
-) -> None:
+def settle_presence(root: Root, lists: list[list[Node]], tensors: list[Tensor] | None) -> None:
     """Choose the presence defaults of a text: fields that most items store empty (SPEC 11).
 
     For each chosen field, remove the empty values from the AST: the default implies them. Add
@@ -107,10 +104,9 @@ def settle_presence(
     Args:
         root: a model or fragment that was just decoded, with every stored field explicit; changed
             in place.
-        graphs: all graphs and functions in `root`; none if only the names of tensors matter.
-        tensors: the tensors in attributes; None to find them in `graphs`.
+        lists: the nodes of all graphs and functions; none if only the names of tensors matter.
+        tensors: the tensors in attributes; None to find them.
     """
-    lists = [graph.nodes for graph in graphs]
     if isinstance(root, Fragment) and isinstance(root.item, Node):
         lists.append([root.item])
     nodes = list(chain.from_iterable(lists))
@@ -134,7 +130,7 @@ def settle_presence(
                 node.decorators = tuple(kept)
             elif not any(d.name == "doc" for d in found):
                 node.decorators += (unset_decorator("doc_string"),)
-    if _settle_tensor_names(_find_tensors(graphs, nodes) if tensors is None else tensors):
+    if _settle_tensor_names(_find_tensors(root, nodes) if tensors is None else tensors):
         explicit.append("tensor.name")
     if explicit:
         root.presence = Presence(root.presence.version, tuple(explicit))
@@ -146,8 +142,9 @@ def unset_decorator(name: str) -> Decorator:
     return Decorator("unset", (Field(None, Word(name)),))
 
 
-def _find_tensors(graphs: list[Graph | Function], nodes: list[Node]) -> list[Tensor]:
+def _find_tensors(root: Root, nodes: list[Node]) -> list[Tensor]:
     """Return the distinct tensors in attributes, also parts of sparse tensors."""
+    graphs = list_graphs(root)
     parameters = [graph.attributes for graph in graphs if isinstance(graph, Function)]
     found = []
     for attribute in chain.from_iterable([*parameters, *rich_lists(nodes)]):
@@ -163,7 +160,7 @@ def _find_tensors(graphs: list[Graph | Function], nodes: list[Node]) -> list[Ten
     return list({id(tensor): tensor for tensor in found}.values())
 
 
-def _settle_tensor_names(tensors: Sequence[Tensor]) -> bool:
+def _settle_tensor_names(tensors: list[Tensor]) -> bool:
     """Make `""` the default name if more tensors in attributes store `""` than store no name.
 
     Return whether `""` became the default. The frozen tensors, just decoded, are changed in

@@ -19,6 +19,8 @@ from onnxtext.ast import (
     AttributeType,
     Float32,
     Floats,
+    Graph,
+    Model,
     Node,
     RawData,
     Reference,
@@ -297,7 +299,7 @@ def test_both_cores_find_the_same_attributes(name: str) -> None:
         found = list(listed([*nodes, *odd]))
         with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
-    tensors = presence_defaults._find_tensors([], odd)
+    tensors = presence_defaults._find_tensors(Model(Graph("g")), odd)
     assert {id(small), id(large), id(sparse.indices)} == set(map(id, tensors))
     # With a type and a name, numbers are numeric: 1, (1, 2), Float32(0) and Floats.
     numeric = 4

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import pytest
+from onnx import NodeProto
 
 import onnxtext
-from onnxtext.ast.model import Model
+from onnxtext.ast.model import Model, Node
 from onnxtext.printer.models import print_model
 from onnxtext.proto.decode import lift
 from onnxtext.proto.decode.messages import Lifter
@@ -118,9 +119,17 @@ def test_facts_of_a_decoded_model(
 
     decoder = ModelDecoder({})
     assert decoder.model(onnxtext.to_binary(HEADER + text + "\n")) is not None
-    *others, tensors = decoder.facts()
+    largest, is_plain, nodes, tensors = decoder.facts()
     names = None if tensors is None else [tensor.name for tensor in tensors]
-    assert (*others, names) == facts
+    assert (largest, is_plain, bool(nodes), names) == facts
+
+
+def test_a_node_alone_has_presence_defaults() -> None:
+    node = NodeProto(op_type="A", domain="", output=["y"])
+    fragment = lift.lift_fragment(node.SerializeToString(), "NodeProto")
+    assert isinstance(fragment.item, Node)
+    assert fragment.item.domain is None
+    assert fragment.presence.explicit == ("node.domain",)
 
 
 def test_the_python_lifter_gives_the_same_tree() -> None:

@@ -18,6 +18,7 @@ cdef class Decoder:
     """Decodes the graphs and functions of one model."""
     cdef Values values
     cdef dict tails
+    cdef list node_lists  # the nodes of each graph and function
     cdef tuple last_outputs  # of the last node; None before the first
     cdef bint has_empty_fields  # whether a node stores an empty domain or doc string
     cdef object lifter  # the `Lifter` for rare forms; None if it was not needed yet

@@ -38,7 +38,7 @@ cdef class Decoder:
     def __cinit__(self, dict types, Py_ssize_t most_ints=UNKNOWN):
         """Create the caches; `Values` describes the arguments."""
         self.values = Values(types, most_ints)
-        self.tails, self.last_outputs = {}, None
+        self.tails, self.last_outputs, self.node_lists = {}, None, []
 
     cdef object python(self):
         """Return the `Lifter` for rare forms; create it if no caller has set it."""
@@ -105,6 +105,7 @@ cdef class Decoder:
         cdef list nodes = [], initializers = [], inputs = [], outputs = [], annotations = []
         cdef list infos = None, docs = None, sparse = [], metadata = None, rest = None, values
         name = None
+        self.node_lists.append(nodes)
         while offset < end:
             countdown -= 1
             if not countdown:

@@ -97,7 +97,7 @@ cdef class ModelDecoder(Decoder):
         return (
             self.values.largest if self.values.largest < UNKNOWN else -1,
             self.values.is_plain,
-            self.has_empty_fields,
+            self.node_lists if self.has_empty_fields else [],
             self.values.tensors,
         )
 
@@ -128,6 +128,7 @@ cdef class ModelDecoder(Decoder):
         cdef list attributes = None, infos = None, entries = None, rest = None
         name = ""
         domain = overload = doc_string = None
+        self.node_lists.append(nodes)
         while offset < end:
             countdown -= 1
             if not countdown:

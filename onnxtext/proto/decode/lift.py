@@ -57,16 +57,16 @@ Its arguments are the model, all its graphs (None if it has no metadata except i
 the first item of `Facts`.
 """
 
-Facts = tuple[int, bool, bool, list[Tensor] | None]
+Facts = tuple[int, bool, list[list[Node]], list[Tensor] | None]
 """Facts that the native core collects about a model while it decodes the model. In order:
 
 - the number of elements of the largest tensor or attribute list; -1 if it is unknown or there is a
   long string;
 - whether the model has no annotations, and no metadata except in its header;
-- whether a node stores an empty domain or doc string;
+- the nodes of all graphs and functions, if a node stores an empty domain or doc string;
 - the tensors in attributes; None if unknown.
 """
-_UNKNOWN: Facts = (-1, False, True, None)
+_UNKNOWN: Facts = (-1, False, [], None)
 
 
 def lift_model(data: bytes, finish: Finish | None = None, most_ints: int = sys.maxsize) -> Model:
@@ -266,14 +266,15 @@ def _settle(lifted: Model | Fragment, finish: Finish | None, facts: Facts) -> Mo
             of nodes and values becomes `@meta` decorators.
         facts: what is known about the message (see `Facts`).
     """
-    largest, is_plain, has_empty_fields, tensors = facts
+    largest, is_plain, nodes, tensors = facts
     if isinstance(lifted, Model) and lifted.graph.decorators:
         place_order(lifted)
     graphs: list[Graph | Function] = []
-    if has_empty_fields or not is_plain:
+    if not is_plain:
         graphs = list_graphs(lifted)
-    if graphs or tensors:
-        settle_presence(lifted, graphs, tensors)
+        nodes = [graph.nodes for graph in graphs]
+    if nodes or tensors or not is_plain:
+        settle_presence(lifted, nodes, tensors)
     if not is_plain:
         settle_annotations(lifted, graphs)
     if finish is not None and isinstance(lifted, Model):
