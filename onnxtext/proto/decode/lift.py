@@ -185,12 +185,12 @@ def _fast_path(
     try:
         lifted = _lift_fast(data, message, finish, most_ints)
         if not isinstance(lifted, Model):
-            canonical_message(message, data)  # protobuf checks the depth
+            canonical_message(data, message)  # protobuf checks the depth
             is_complete = lower_fragment(lifted, message) == bytes(data)
             return (lifted if is_complete else None), False
         pieces, depth, _ = lower_guarded(lifted, verified=True)
         if depth > DEEP:
-            canonical_message(message, data)
+            canonical_message(data, message)
         # Do not join the pieces of large models: their weights share memory with `data`.
         if len(data) > _LARGE:
             is_complete = pieces_equal(pieces, data)
