@@ -295,8 +295,7 @@ cdef class Decoder:
         tail.is_rare = tail.has_empty_fields = True  # the latter is unknown
         node = self.rare_lifter().node(data, depth)
         tail.op_type, tail.domain, tail.overload = node.op_type, node.domain, node.overload
-        tail.attributes, tail.decorators = node.attributes, node.decorators
-        tail.metadata = node.metadata
+        tail.attributes, tail.metadata, tail.decorators = node.attributes, node.metadata, node.decorators
         if node.inputs or node.outputs or node.name is not None:
             if self.values.is_strict:
                 raise NotCanonical

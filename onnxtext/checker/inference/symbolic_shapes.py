@@ -46,7 +46,8 @@ from onnxtext.checker.symbolic.shape_merging import (
     unify_shapes,
 )
 from onnxtext.checker.symbolic.sizes.polynomials import SymbolicSize, symbols
-from onnxtext.checker.symbolic.sizes.size_equations import PassedShape, SizeEquations
+from onnxtext.checker.symbolic.sizes.shape_mismatches import PassedShape
+from onnxtext.checker.symbolic.sizes.size_equations import SizeEquations
 from onnxtext.checker.symbolic.small_tensors import SmallTensor, SmallTensors, common_elements
 from onnxtext.quick_dataclass import dataclass
 

@@ -25,10 +25,12 @@ from onnxtext.checker.inference.shape_inference import ShapeInference
 from onnxtext.checker.inference.symbolic_shapes import SymbolicShapes
 from onnxtext.checker.inference.trace_sizes import SymbolTrace
 from onnxtext.checker.symbolic.sizes.polynomials import Extents, symbol_plus, text
-from onnxtext.checker.symbolic.sizes.size_equations import (
+from onnxtext.checker.symbolic.sizes.shape_mismatches import (
     PassedShape,
     ShapeContradiction,
     ShapeMismatch,
+)
+from onnxtext.checker.symbolic.sizes.size_equations import (
     SizeConflict,
     SizeRestriction,
     base_symbol,
