@@ -21,17 +21,24 @@ def nesting(item: object) -> int:
     Args:
         item: a type, a dimension, a record, a decorator, or a tuple of these.
     """
-    match item:
-        case tuple():
-            return max(map(nesting, item), default=0)
-        case Record(fields):
-            return 1 + nesting(fields)
-        case Field(value=inside) | Decorator(arguments=inside):
-            return nesting(inside)
-        case TensorType(shape=inside) | SparseTensorType(shape=inside):
-            return max(nesting(inside), nesting(item.decorators))
-        case OpaqueType(decorators=inside) | DecoratedDim(decorators=inside):
-            return nesting(inside)
-        case MapType(value=inside) | SequenceType(element=inside) | OptionalType(element=inside):
-            return max(1 + nesting(inside), nesting(item.decorators))
-    return 0
+    deepest = 0
+    parts: list[tuple[object, int]] = [(item, 0)]  # a stack: recursion would limit the nesting
+    while parts:
+        part, depth = parts.pop()
+        deepest = max(deepest, depth)
+        match part:
+            case tuple():
+                parts += [(inside, depth) for inside in part]
+            case Record(fields):
+                parts.append((fields, depth + 1))
+            case Field(value=inside) | Decorator(arguments=inside):
+                parts.append((inside, depth))
+            case TensorType(shape=inside) | SparseTensorType(shape=inside):
+                parts += [(inside, depth), (part.decorators, depth)]
+            case OpaqueType(decorators=inside) | DecoratedDim(decorators=inside):
+                parts.append((inside, depth))
+            case (
+                MapType(value=inside) | SequenceType(element=inside) | OptionalType(element=inside)
+            ):
+                parts += [(inside, depth + 1), (part.decorators, depth)]
+    return deepest
