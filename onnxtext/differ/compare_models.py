@@ -31,6 +31,7 @@ from onnxtext.io.memory import paused_collector
 from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.proto.encode.lower import LowerError, lower_model
 from onnxtext.weights.find_blobs import BlobReader
+from onnxtext.wire.reader import WireError
 
 
 def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
@@ -45,8 +46,8 @@ def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
             comparer.model()
     except LowerError as error:
         raise _unlowerable(old, new, error) from None
-    except RecursionError:
-        message = "graphs or types are nested too deeply to be compared"
+    except (RecursionError, WireError):  # records become messages, which are read again
+        message = "graphs, types or records are nested too deeply to be compared"
         raise OnnxTextError(Diagnostic("too-deep", message, file=new.label)) from None
     diff = replace(
         comparer.out.result(old.label, new.label),

@@ -133,6 +133,14 @@ def test_limit_of_records(text: str) -> None:
                 onnxtext.to_binary(text.format(record))
 
 
+@pytest.mark.parametrize("text", RECORDS)
+def test_diff_of_deep_records(text: str) -> None:
+    """`diff` rejects records that protobuf cannot read, or compares them."""
+    record = "{99: " * 120 + "{}" + "}" * 120
+    with contextlib.suppress(onnxtext.OnnxTextError):
+        assert onnxtext.diff(text.format(record), text.format("{}"))
+
+
 @pytest.mark.parametrize("graphs", [1, 12, 20, 22, 25, 31, 33])
 @pytest.mark.parametrize("types", [1, 8, 12, 19, 20, 21, 48, 50])
 def test_nested_models_are_readable_or_rejected(graphs: int, types: int) -> None:
