@@ -13,6 +13,7 @@ from onnxtext.plurals import count_noun
 from onnxtext.printer.graphs_and_nodes import GraphPrinter
 from onnxtext.printer.layout import STEP
 from onnxtext.printer.models import graph_printer, model_parts
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.show_model.find_bodies import NamedBody, find_bodies, walk_bodies
 from onnxtext.show_model.load_model import ReadableModel
 from onnxtext.show_model.paths_between_values import cut_graph
@@ -54,7 +55,8 @@ def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
     if model.findings:
         yield f"# {count_noun(len(model.findings), 'error')}: unreadable parts are left out\n"
     if options.selects_whole_model and isinstance(root, Model):
-        yield from model_parts(root)
+        with room_for_nesting():
+            yield from model_parts(root)
         return
     bodies: Sequence[NamedBody]
     if options.graph is None:

@@ -141,6 +141,13 @@ def test_diff_of_deep_records(text: str) -> None:
         assert onnxtext.diff(text.format(record), text.format("{}"))
 
 
+@pytest.mark.parametrize("text", RECORDS)
+def test_deep_records_are_shown(text: str) -> None:
+    """`show` prints every record that the parser reads."""
+    record = "{99: " * 250 + "{}" + "}" * 250
+    assert str(onnxtext.show(text.format(record))).count("99:") >= 250
+
+
 @pytest.mark.parametrize("graphs", [1, 12, 20, 22, 25, 31, 33])
 @pytest.mark.parametrize("types", [1, 8, 12, 19, 20, 21, 48, 50])
 def test_nested_models_are_readable_or_rejected(graphs: int, types: int) -> None:
