@@ -13,6 +13,9 @@ from pytest_lsp import LanguageClient
 MARK = "|"
 """Marks the cursor in texts of tests."""
 
+_METHODS = {types[2]: method for method, types in t.METHOD_TO_TYPES.items()}
+"""The methods of requests, by the classes of their parameters."""
+
 OPTIONS = t.FormattingOptions(tab_size=2, insert_spaces=True)
 
 
@@ -81,6 +84,15 @@ class Session:
         """Return the parameters of a request about a position."""
         return kind(text_document=self.document, position=self.at(needle, nth=nth), **more)
 
+    async def ask(self, params: Any) -> Any:
+        """Send a request and return the answer; the class of `params` determines the method."""
+        protocol: Any = self.client.protocol
+        return await protocol.send_request_async(_METHODS[type(params)], params)
+
+    async def ask_at(self, kind: Any, needle: str, *, nth: int = 0, **more: Any) -> Any:
+        """Send a request about a position; `kind` is the class of its parameters."""
+        return await self.ask(self.params(kind, needle, nth=nth, **more))
+
     def edit(self, start: int, end: int, new: str) -> None:
         """Replace the text between two offsets, as typing does."""
         self.number += 1
@@ -116,15 +128,11 @@ class Session:
     async def actions(self, finding: t.Diagnostic) -> Any:
         """Return the code actions for a finding."""
         context = t.CodeActionContext([finding])
-        return await self.client.text_document_code_action_async(
-            t.CodeActionParams(self.document, finding.range, context)
-        )
+        return await self.ask(t.CodeActionParams(self.document, finding.range, context))
 
     async def formatting(self) -> Any:
         """Return the edits that format the whole text."""
-        return await self.client.text_document_formatting_async(
-            t.DocumentFormattingParams(self.document, OPTIONS)
-        )
+        return await self.ask(t.DocumentFormattingParams(self.document, OPTIONS))
 
     async def diagnostics(self) -> list[t.Diagnostic]:
         """Return all diagnostics of the current text, the checker's included."""

@@ -63,9 +63,7 @@ async def test_what_follows_a_name_is_not_inserted_again(
     end = at + len(re.match(r"\w*", TEXT[at:])[0])  # type: ignore[index]
     text = TEXT[:at] + TEXT[end:]
     session = Session(client, tmp_path / "m.onnxtxt", text)
-    found: Any = await client.text_document_completion_async(
-        t.CompletionParams(session.document, session.position(at))
-    )
+    found = await session.ask(t.CompletionParams(session.document, session.position(at)))
     assert found.items
     for item in found.items:
         start = session.offset(item.text_edit.range.start)
@@ -81,16 +79,14 @@ async def test_nothing_is_offered_behind_a_string(
     client: LanguageClient, tmp_path: Path, place: str
 ) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", TEXT)
-    params = session.params(t.CompletionParams, place)
-    found: Any = await client.text_document_completion_async(params)
+    found = await session.ask_at(t.CompletionParams, place)
     assert not found.items
 
 
 @pytest.mark.asyncio(loop_scope="session")
 async def test_types_of_attributes_are_offered(client: LanguageClient, tmp_path: Path) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", TEXT)
-    params = session.params(t.CompletionParams, "a: |int = 1")
-    found: Any = await client.text_document_completion_async(params)
+    found = await session.ask_at(t.CompletionParams, "a: |int = 1")
     labels = {item.label for item in found.items}
     assert {"int", "floats", "sparse_tensor", "type_proto"} <= labels
     assert not labels & {"int64", "seq", "bool"}

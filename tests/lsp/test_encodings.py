@@ -30,13 +30,8 @@ g (float[2] "é𝄞x") => (float[2] "y\u2028z") {
 async def test_positions_are_exact(client_that_counts: Any, unit: str, tmp_path: Path) -> None:
     client = await client_that_counts(unit)
     session = Session(client, tmp_path / "m.onnxtxt", TEXT, unit=unit)
-    found: Any = await client.text_document_references_async(
-        session.params(
-            t.ReferenceParams,
-            '"é𝄞x"|)',
-            nth=1,
-            context=t.ReferenceContext(include_declaration=True),
-        )
+    found = await session.ask_at(
+        t.ReferenceParams, '"é𝄞x"|)', nth=1, context=t.ReferenceContext(include_declaration=True)
     )
     assert [session.part(f.range) for f in found] == ['"é𝄞x"'] * 3
     # Edits after such characters are applied at the right offset.

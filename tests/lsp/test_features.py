@@ -23,8 +23,7 @@ def opened(client: LanguageClient, name: str) -> Session:
 
 
 async def hover(session: Session, needle: str) -> str:
-    found = await session.client.text_document_hover_async(session.params(t.HoverParams, needle))
-    assert found is not None, needle
+    found = await session.ask_at(t.HoverParams, needle)
     assert isinstance(found.contents, t.MarkupContent)
     return found.contents.value
 
@@ -45,16 +44,15 @@ async def test_findings_of_the_checker_have_fixes(client: LanguageClient) -> Non
     assert isinstance(suppress, t.CodeAction)
     suppressed = edited(session, suppress.edit)
     assert "value-undefined" not in {d.code for d in onnxtext.check(suppressed)}
-    all_of_them = await client.text_document_code_action_async(
+    all_of_them = await session.ask(
         t.CodeActionParams(
             session.document,
             wrong.range,
             t.CodeActionContext([], only=[t.CodeActionKind.SourceFixAll]),
         )
     )
-    assert all_of_them is not None
     assert len(all_of_them) == 1
-    assert edited(session, all_of_them[0].edit) == example("classifier")  # type: ignore[union-attr]
+    assert edited(session, all_of_them[0].edit) == example("classifier")
 
 
 def edited(session: Session, edit: t.WorkspaceEdit | None) -> str:
@@ -137,9 +135,7 @@ async def test_definitions_and_references_are_found(client: LanguageClient) -> N
     session = opened(client, "collatz")
 
     async def definition(needle: str) -> list[tuple[str, str]]:
-        found: Any = await client.text_document_definition_async(
-            session.params(t.DefinitionParams, needle)
-        )
+        found = await session.ask_at(t.DefinitionParams, needle)
         lines = session.text.split("\n")
         return [(session.part(f.range), lines[f.range.start.line].strip()) for f in found]
 
@@ -151,25 +147,16 @@ async def test_definitions_and_references_are_found(client: LanguageClient) -> N
     assert await definition("int64 steps|,") == [
         ("steps", "last, highest, steps, visited = Loop (limit, not_there, start, start, zero) <")
     ]
-    found = await client.text_document_references_async(
-        session.params(
-            t.ReferenceParams, "int64 |two", context=t.ReferenceContext(include_declaration=True)
-        )
+    found = await session.ask_at(
+        t.ReferenceParams, "int64 |two", context=t.ReferenceContext(include_declaration=True)
     )
-    assert found is not None
     assert len(found) == 3
     assert {session.part(f.range) for f in found} == {"two"}
-    used = await client.text_document_references_async(
-        session.params(
-            t.ReferenceParams, "int64 |two", context=t.ReferenceContext(include_declaration=False)
-        )
+    used = await session.ask_at(
+        t.ReferenceParams, "int64 |two", context=t.ReferenceContext(include_declaration=False)
     )
-    assert used is not None
     assert len(used) == 2
-    marked = await client.text_document_document_highlight_async(
-        session.params(t.DocumentHighlightParams, "Max (top, nex|t)")
-    )
-    assert marked is not None
+    marked = await session.ask_at(t.DocumentHighlightParams, "Max (top, nex|t)")
     kinds = [m.kind for m in marked]
     assert kinds.count(t.DocumentHighlightKind.Write) == 1
     assert kinds.count(t.DocumentHighlightKind.Text) == 1  # the output of the body
@@ -178,43 +165,32 @@ async def test_definitions_and_references_are_found(client: LanguageClient) -> N
 
 async def test_functions_and_parameters_are_found(client: LanguageClient) -> None:
     session = opened(client, "attention")
-    found: Any = await client.text_document_definition_async(
-        session.params(t.DefinitionParams, "my.ops.Attenti|on:masked")
-    )
+    found = await session.ask_at(t.DefinitionParams, "my.ops.Attenti|on:masked")
     assert len(found) == 1
     assert session.text[session.offset(found[0].range.start) :].startswith(
         "Attention <scale = 1.0> (queries, keys, values, mask)"
     )
-    found = await client.text_document_definition_async(
-        session.params(t.DefinitionParams, "scale: float = @sca|le> (queries", nth=1)
-    )
+    found = await session.ask_at(t.DefinitionParams, "scale: float = @sca|le> (queries", nth=1)
     assert session.position(session.offset(found[0].range.start)).line == (
         session.text[: session.text.index("Attention <scale = 1.0> (queries, keys, values, mask)")]
     ).count("\n")
-    used = await client.text_document_references_async(
-        session.params(
-            t.ReferenceParams,
-            "Scores <sca|le = 1.0>",
-            context=t.ReferenceContext(include_declaration=True),
-        )
+    used = await session.ask_at(
+        t.ReferenceParams,
+        "Scores <sca|le = 1.0>",
+        context=t.ReferenceContext(include_declaration=True),
     )
-    assert used is not None
     # Its definition, `@scale` in its body, and two calls that give it.
     assert len(used) == 4
 
 
 async def rename(session: Session, needle: str, new: str) -> str:
-    edit = await session.client.text_document_rename_async(
-        session.params(t.RenameParams, needle, new_name=new)
-    )
+    edit = await session.ask_at(t.RenameParams, needle, new_name=new)
     return edited(session, edit)
 
 
 async def test_values_can_be_renamed(client: LanguageClient) -> None:
     session = opened(client, "collatz")
-    prepared: Any = await client.text_document_prepare_rename_async(
-        session.params(t.PrepareRenameParams, "Mod (n, tw|o)")
-    )
+    prepared = await session.ask_at(t.PrepareRenameParams, "Mod (n, tw|o)")
     assert prepared.placeholder == "two"
     assert session.part(prepared.range) == "two"
     result = await rename(session, "Mod (n, tw|o)", "a pair")
@@ -317,9 +293,7 @@ async def complete(session: Session, line: str, *, after: str) -> dict[str, t.Co
     end = session.text.index("\n", at) + 1
     session.edit(end, end, line.replace("|", "") + "\n")
     offset = end + line.index("|")
-    found: Any = await session.client.text_document_completion_async(
-        t.CompletionParams(session.document, session.position(offset))
-    )
+    found = await session.ask(t.CompletionParams(session.document, session.position(offset)))
     session.edit(end, end + len(line), "")
     session.items_at = offset  # type: ignore[attr-defined]
     return {item.label: item for item in found.items}
@@ -335,8 +309,8 @@ async def test_completion_offers_names_and_operators(client: LanguageClient) -> 
     assert isinstance(conv.text_edit, t.TextEdit)
     assert conv.text_edit.new_text == "Conv (${1:X}, ${2:W})$0"
     assert conv.insert_text_format == t.InsertTextFormat.Snippet
-    resolved = await client.completion_item_resolve_async(conv)
-    assert "convolution operator" in resolved.documentation.value  # type: ignore[union-attr]
+    resolved = await session.ask(conv)
+    assert "convolution operator" in resolved.documentation.value
     cast = operators["Cast"]
     assert cast.text_edit.new_text == "Cast <to = ${1:0}> (${2:input})$0"  # type: ignore[union-attr]
     begun = await complete(session, "  z = So|", after=after)
@@ -391,14 +365,13 @@ async def test_completion_quotes_names(client: LanguageClient) -> None:
 async def test_signature_help_shows_inputs_and_attributes(client: LanguageClient) -> None:
     session = opened(client, "convnet")
 
-    async def shown(line: str) -> t.SignatureHelp:
+    async def shown(line: str) -> Any:
         at = session.text.index("  direction")
         session.edit(at, at, line.replace("|", "") + "\n")
-        found = await client.text_document_signature_help_async(
+        found = await session.ask(
             t.SignatureHelpParams(session.document, session.position(at + line.index("|")))
         )
         session.edit(at, at + len(line), "")
-        assert found is not None
         return found
 
     found = await shown("  z = Conv (image, |")
@@ -454,10 +427,7 @@ g (float[N] x) => (float[N] y, mid) <float[?] mid> {
 
     async def lines(whole: bool) -> list[str]:
         context = t.ReferenceContext(include_declaration=whole)
-        found = await client.text_document_references_async(
-            session.params(t.ReferenceParams, needle, context=context)
-        )
-        assert found is not None
+        found = await session.ask_at(t.ReferenceParams, needle, context=context)
         assert {session.part(each.range) for each in found} == {"mid"}
         return [text.split("\n")[each.range.start.line].split(maxsplit=1)[0] for each in found]
 

@@ -76,7 +76,7 @@ async def ask_everything(session: Session, offset: int) -> None:
             raise answer
     refusal: JsonRpcException | None = None
     try:
-        await client.text_document_rename_async(t.RenameParams(new_name="renamed", **place))
+        await session.ask(t.RenameParams(new_name="renamed", **place))
     except JsonRpcException as error:
         refusal = error
     assert refusal is None or refusal.code == t.LSPErrorCodes.RequestFailed  # not an internal error
@@ -151,8 +151,8 @@ async def test_invalid_requests_are_answered(client: LanguageClient, tmp_path: P
     session = Session(client, tmp_path / "m.onnxtxt", "g () => () {}")
     unknown = t.TextDocumentIdentifier("file:///not/open.onnxtxt")
     far = t.Position(10**6, 10**6)
-    assert await client.text_document_hover_async(t.HoverParams(unknown, far)) is None
-    assert await client.text_document_hover_async(t.HoverParams(session.document, far)) is None
+    assert await session.ask(t.HoverParams(unknown, far)) is None
+    assert await session.ask(t.HoverParams(session.document, far)) is None
     client.text_document_did_change(
         t.DidChangeTextDocumentParams(
             t.VersionedTextDocumentIdentifier(2, session.uri),
@@ -166,15 +166,15 @@ async def test_invalid_requests_are_answered(client: LanguageClient, tmp_path: P
         t.DidChangeTextDocumentParams(t.VersionedTextDocumentIdentifier(2, unknown.uri), [])
     )
     session.text = "g () => () {}\n# all of it\n"
-    folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
+    folds = await session.ask(t.FoldingRangeParams(session.document))
     assert not folds
     for uri in ("file://[", "file:///%00.onnxtxt", "onnx://[", "x", "http://[::1"):
         client.text_document_did_open(
             t.DidOpenTextDocumentParams(t.TextDocumentItem(uri, "onnxtxt", 1, "g () => () {}"))
         )
         opened = t.TextDocumentIdentifier(uri)
-        assert await client.text_document_document_symbol_async(t.DocumentSymbolParams(opened))
+        assert await session.ask(t.DocumentSymbolParams(opened))
         client.text_document_did_close(t.DidCloseTextDocumentParams(opened))
     client.text_document_did_close(t.DidCloseTextDocumentParams(unknown))
     client.text_document_did_close(t.DidCloseTextDocumentParams(session.document))
-    assert await client.text_document_hover_async(t.HoverParams(session.document, far)) is None
+    assert await session.ask(t.HoverParams(session.document, far)) is None

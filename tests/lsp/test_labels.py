@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lsprotocol import types as t
@@ -35,8 +34,7 @@ metadata {
 }
 """
     session = Session(client, tmp_path / "m.onnxtxt", text)
-    used = session.params(t.DefinitionParams, "node [fi|rst]")
-    found: Any = await client.text_document_definition_async(used)
+    found = await session.ask_at(t.DefinitionParams, "node [fi|rst]")
     assert [session.part(place.range) for place in found] == ["first"]
     assert found[0].range.start.line == 2
     for place in ("node [fi|rst]", "  [fi|rst] t"):

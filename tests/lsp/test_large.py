@@ -29,40 +29,28 @@ async def test_every_feature_answers(client: LanguageClient, tmp_path: Path) -> 
     here = t.Range(at, at)
     place: dict[str, Any] = {"text_document": session.document, "position": at}
 
-    shown = await client.text_document_hover_async(t.HoverParams(**place))
-    assert shown is not None
+    shown = await session.ask(t.HoverParams(**place))
     assert f'"{SOFTMAX}"' in str(shown.contents)
     assert "float[batch, 8" in str(shown.contents)
-    found: Any = await client.text_document_definition_async(t.DefinitionParams(**place))
+    found = await session.ask(t.DefinitionParams(**place))
     assert session.part(found[0].range) == f'"{SOFTMAX}"'
-    used = await client.text_document_references_async(
+    used = await session.ask(
         t.ReferenceParams(context=t.ReferenceContext(include_declaration=True), **place)
     )
-    assert used is not None
     assert len(used) == 2
-    edit = await client.text_document_rename_async(t.RenameParams(new_name="s", **place))
+    edit = await session.ask(t.RenameParams(new_name="s", **place))
     assert edited(session, edit) == session.text.replace(f'"{SOFTMAX}"', "s")
-    assert await client.text_document_document_highlight_async(t.DocumentHighlightParams(**place))
-    symbols: Any = await client.text_document_document_symbol_async(
-        t.DocumentSymbolParams(session.document)
-    )
+    assert await session.ask(t.DocumentHighlightParams(**place))
+    symbols = await session.ask(t.DocumentSymbolParams(session.document))
     operators = [s for s in symbols[0].children if s.kind == t.SymbolKind.Operator]
     assert len(operators) == 2000
-    found = await client.workspace_symbol_async(t.WorkspaceSymbolParams("layers.40/self_attn/Soft"))
+    found = await session.ask(t.WorkspaceSymbolParams("layers.40/self_attn/Soft"))
     assert [s.name for s in found] == [SOFTMAX]
-    tokens = await client.text_document_semantic_tokens_full_async(
-        t.SemanticTokensParams(session.document)
-    )
-    assert tokens is not None
+    tokens = await session.ask(t.SemanticTokensParams(session.document))
     assert len(tokens.data) > 5 * 10_000
-    assert await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
-    assert await client.text_document_selection_range_async(
-        t.SelectionRangeParams(session.document, [at])
-    )
-    assert (
-        await client.text_document_inlay_hint_async(t.InlayHintParams(session.document, here))
-        is not None
-    )
+    assert await session.ask(t.FoldingRangeParams(session.document))
+    assert await session.ask(t.SelectionRangeParams(session.document, [at]))
+    assert await session.ask(t.InlayHintParams(session.document, here)) is not None
     drawn = plain(await session.request("onnxtext/graph", uri=session.uri))
     assert drawn["total"] == 2002
     assert sum(len(group["items"]) for group in drawn["groups"]) < 200
@@ -72,7 +60,7 @@ async def test_every_feature_answers(client: LanguageClient, tmp_path: Path) -> 
     assert edits
     assert len(edits) == 1
     assert session.apply(edits) == large()
-    completed: Any = await client.text_document_completion_async(
+    completed = await session.ask(
         t.CompletionParams(
             session.document, session.position(session.text.index("(", line + 50) + 1)
         )
@@ -95,23 +83,13 @@ Twice (x) => (y) {
     text = text.replace("> {\n", '  float[2] far = ["location": "w.bin"],\n> {\n', 1)
     session = Session(client, tmp_path / "large.onnxtxt", text)
     await session.diagnostics()
-    helped = await client.text_document_signature_help_async(
-        session.params(t.SignatureHelpParams, "my.Twice (|hidden")
-    )
-    assert helped is not None
+    helped = await session.ask_at(t.SignatureHelpParams, "my.Twice (|hidden")
     assert "x" in helped.signatures[0].label
-    (link,) = await client.text_document_document_link_async(  # type: ignore[misc]
-        t.DocumentLinkParams(session.document)
-    )
+    (link,) = await session.ask(t.DocumentLinkParams(session.document))
     assert session.part(link.range) == "w.bin"
-    items = await client.text_document_prepare_call_hierarchy_async(
-        session.params(t.CallHierarchyPrepareParams, "my.Twi|ce (")
-    )
+    items = await session.ask_at(t.CallHierarchyPrepareParams, "my.Twi|ce (")
     assert items
-    callers = await client.call_hierarchy_incoming_calls_async(
-        t.CallHierarchyIncomingCallsParams(items[0])
-    )
-    assert callers is not None
+    callers = await session.ask(t.CallHierarchyIncomingCallsParams(items[0]))
     assert len(callers) == 1
     session.replace("Twice (hidden_states)", "Twice (hidden_state)")
     found = await session.diagnostics()
@@ -122,12 +100,10 @@ Twice (x) => (y) {
     session.replace("  called = my.Twice (hidden_state)", "  called=my.Twice(hidden_state)\n")
     line = session.at("called=|my").line
     lines = t.Range(t.Position(line, 0), t.Position(line, 3))
-    part = await client.text_document_range_formatting_async(
-        t.DocumentRangeFormattingParams(session.document, lines, OPTIONS)
-    )
+    part = await session.ask(t.DocumentRangeFormattingParams(session.document, lines, OPTIONS))
     assert part
     assert "  called = my.Twice (hidden_state)\n" in session.apply(part)
-    typed = await client.text_document_on_type_formatting_async(
+    typed = await session.ask(
         t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", OPTIONS)
     )
     assert typed == part

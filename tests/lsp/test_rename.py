@@ -98,17 +98,13 @@ async def test_renaming_back_restores_the_text(
     session = Session(client, tmp_path / "m.onnxtxt", text)
     places = ["|F:one", "value |y", '@|"a b"', "|w = Relu"] if text is not NESTED else ["|h = "]
     for place in places:
-        range = await session.client.text_document_prepare_rename_async(
-            session.params(t.PrepareRenameParams, place)
-        )
+        range = await session.ask_at(t.PrepareRenameParams, place)
         assert isinstance(range, t.PrepareRenamePlaceholder)
         result = await rename(session, place, new)
         onnxtext.to_binary(result)
         other = Session(client, tmp_path / "n.onnxtxt", result)
         at = other.position(common_prefix(text, result))
-        edit = await client.text_document_rename_async(
-            t.RenameParams(other.document, at, range.placeholder)
-        )
+        edit = await session.ask(t.RenameParams(other.document, at, range.placeholder))
         assert edited(other, edit) == text
 
 
@@ -148,8 +144,7 @@ async def test_nothing_is_renamed_on_the_domain_of_an_operator(
     client: LanguageClient, tmp_path: Path
 ) -> None:
     session = Session(client, tmp_path / "m.onnxtxt", FUNCTIONS)
-    params = session.params(t.PrepareRenameParams, "y = |d.F:one")
-    assert await client.text_document_prepare_rename_async(params) is None
+    assert await session.ask_at(t.PrepareRenameParams, "y = |d.F:one") is None
 
 
 async def test_names_in_sections_with_any_layout_are_renamed(
@@ -245,8 +240,7 @@ async def test_new_names_are_valid(client: LanguageClient, tmp_path: Path) -> No
     assert r"""float[4] "\"p" = Neg""" in await rename(session, "float[4] |p = N", '"p')
     assert "float[4] p2 = Neg" in await rename(session, "float[4] |p = N", ' "p2" ')
     # An editor sends the placeholder back if the user does not change it.
-    params = session.params(t.RenameParams, r'(q, "|\"q\""', new_name='"q"')
-    assert await client.text_document_rename_async(params) is None
+    assert await session.ask_at(t.RenameParams, r'(q, "|\"q\""', new_name='"q"') is None
 
 
 async def test_the_range_to_rename_is_the_name(client: LanguageClient, tmp_path: Path) -> None:
@@ -254,9 +248,7 @@ async def test_the_range_to_rename_is_the_name(client: LanguageClient, tmp_path:
     text = text.replace("  value y {", '  node ["l 1"] {\n    k: "v"\n  }\n  value y {', 1)
     session = Session(client, tmp_path / "m.onnxtxt", text)
     for offset in range(len(text)):
-        found = await session.client.text_document_prepare_rename_async(
-            t.PrepareRenameParams(session.document, session.position(offset))
-        )
+        found = await session.ask(t.PrepareRenameParams(session.document, session.position(offset)))
         if found is not None:
             assert isinstance(found, t.PrepareRenamePlaceholder)
             assert session.part(found.range).strip('"') == found.placeholder

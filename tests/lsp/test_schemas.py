@@ -10,6 +10,7 @@ from lsprotocol import types as t
 from pytest_lsp import LanguageClient
 
 from tests.lsp.session import Session
+from tests.lsp.test_features import hover
 from tests.schemas.test_checking import SCHEMAS, model
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -22,17 +23,8 @@ def opened(client: LanguageClient, directory: Path, node: str, schemas: str = SC
     return Session(client, directory / "m.onnxtxt", model(node))
 
 
-async def hover(session: Session, needle: str) -> str:
-    found = await session.client.text_document_hover_async(session.params(t.HoverParams, needle))
-    assert found is not None
-    assert isinstance(found.contents, t.MarkupContent)
-    return found.contents.value
-
-
 async def completions(session: Session, needle: str) -> dict[str, t.CompletionItem]:
-    found = await session.client.text_document_completion_async(
-        session.params(t.CompletionParams, needle)
-    )
+    found = await session.ask_at(t.CompletionParams, needle)
     assert isinstance(found, t.CompletionList)
     return {item.label: item for item in found.items}
 
@@ -64,7 +56,7 @@ async def test_completion_offers_operators_of_schemas(
     session = opened(client, tmp_path, "y = acme.")
     found = await completions(session, "acme.|")
     assert {"Scale", "Join", "Open"} <= found.keys()
-    scale = await client.completion_item_resolve_async(found["Scale"])
+    scale = await session.ask(found["Scale"])
     assert isinstance(scale.documentation, t.MarkupContent)
     assert "acme.Scale" in scale.documentation.value
     session = opened(client, tmp_path, "y = com.microsoft.Fused")
@@ -87,10 +79,7 @@ async def test_signature_help_shows_inputs_of_schemas(
     client: LanguageClient, tmp_path: Path
 ) -> None:
     session = opened(client, tmp_path, "y = acme.Scale <factor = 1.0> (x, k)")
-    found = await client.text_document_signature_help_async(
-        session.params(t.SignatureHelpParams, "(x, |k)")
-    )
-    assert found is not None
+    found = await session.ask_at(t.SignatureHelpParams, "(x, |k)")
     (signature,) = found.signatures
     assert signature.label == "y: T, count?: I = acme.Scale (x: T, bias?: T)"
     assert found.active_parameter == 1

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lsprotocol import types as t
@@ -155,8 +154,9 @@ async def test_completion_offers_names_in_sections(
     at = ORDER.index(before)
     text = ORDER[:at] + line.replace("|", "") + ORDER[at:]
     session = opened(client, tmp_path, text)
-    place = t.CompletionParams(session.document, session.position(at + line.index("|")))
-    found: Any = await client.text_document_completion_async(place)
+    found = await session.ask(
+        t.CompletionParams(session.document, session.position(at + line.index("|")))
+    )
     items = {item.label: item.text_edit.new_text for item in found.items}
     assert wanted.keys() <= items.keys()
     assert {label: items[label] for label, text in wanted.items() if text is not None} == {
@@ -200,8 +200,7 @@ async def test_hover_describes_names_in_sections(
     client: LanguageClient, tmp_path: Path, place: str, shown: str
 ) -> None:
     session = opened(client, tmp_path, ORDER if "initial" in place or "ord" in place else TEXT)
-    found: Any = await client.text_document_hover_async(session.params(t.HoverParams, place))
-    assert found is not None
+    found = await session.ask_at(t.HoverParams, place)
     assert shown in found.contents.value
 
 
@@ -217,12 +216,10 @@ async def test_names_in_sections_are_found_and_renamed(
         ('["|w": "n"]', "w = external", ['"w", nodes', '"w"]\n  [', '"w"]\n}', '"w": "n']),
         ('"w": "|n"]', "n = Abs", ["n) {", '"n"]']),
     ):
-        params = session.params(t.DefinitionParams, place)
-        found: Any = await client.text_document_definition_async(params)
+        found = await session.ask_at(t.DefinitionParams, place)
         at = TEXT.index(definition)
         assert at <= session.offset(found[0].range.start) < at + len(definition)
-        params = session.params(t.ReferenceParams, place, context=context)
-        spans: Any = await client.text_document_references_async(params)
+        spans = await session.ask_at(t.ReferenceParams, place, context=context)
         starts = {session.offset(span.range.start) for span in spans}
         for use in uses:
             first = TEXT.index(use)
@@ -236,8 +233,7 @@ async def test_names_in_sections_are_found_and_renamed(
 
 async def test_sections_are_outlined_and_folded(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path, TEXT + "encoding { a: 1 }\nresources none\n")
-    params = t.DocumentSymbolParams(session.document)
-    symbols: Any = await client.text_document_document_symbol_async(params)
+    symbols = await session.ask(t.DocumentSymbolParams(session.document))
     sections = {each.name: each.range for each in symbols if each.detail == "section"}
     lines = session.text.split("\n")
     for name, range in sections.items():
@@ -245,17 +241,14 @@ async def test_sections_are_outlined_and_folded(client: LanguageClient, tmp_path
         end = lines[range.end.line]
         assert end in ("}", "encoding { a: 1 }", "resources none")
     assert [*sections] == ["metadata", "quantization", "training", "encoding", "resources"]
-    folds: Any = await client.text_document_folding_range_async(
-        t.FoldingRangeParams(session.document)
-    )
+    folds = await session.ask(t.FoldingRangeParams(session.document))
     starts = {lines[fold.start_line].strip() for fold in folds}
     assert {"metadata {", "node [first] {", 'trace: """', "function my.ops.Twice {"} <= starts
 
 
 async def test_semantic_tokens_classify_sections(client: LanguageClient, tmp_path: Path) -> None:
     session = opened(client, tmp_path)
-    params = t.SemanticTokensParams(session.document)
-    answer: Any = await client.text_document_semantic_tokens_full_async(params)
+    answer = await session.ask(t.SemanticTokensParams(session.document))
     data = answer.data
     found: dict[int, set[str]] = {}
     lines, line, column = TEXT.split("\n"), 0, 0
@@ -292,7 +285,6 @@ async def test_signature_help_shows_parameters(
     client: LanguageClient, tmp_path: Path, place: str, label: str, active: int
 ) -> None:
     session = opened(client, tmp_path)
-    params = session.params(t.SignatureHelpParams, place)
-    found: Any = await client.text_document_signature_help_async(params)
+    found = await session.ask_at(t.SignatureHelpParams, place)
     assert found.signatures[0].label.startswith(label)
     assert found.active_parameter == active

@@ -21,10 +21,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_inlay_hints_show_inferred_types(client: LanguageClient) -> None:
     session = opened(client, "collatz")
     await session.diagnostics()
-    hints = await client.text_document_inlay_hint_async(
+    hints = await session.ask(
         t.InlayHintParams(session.document, t.Range(t.Position(0, 0), t.Position(200, 0)))
     )
-    assert hints is not None
     shown = {}
     for hint in hints:
         offset = session.offset(hint.position)
@@ -36,18 +35,15 @@ async def test_inlay_hints_show_inferred_types(client: LanguageClient) -> None:
     first = next(h for h in hints if session.text[session.offset(h.position) :].startswith("not"))
     assert first.text_edits
     assert "\n  bool not_there = Greater" in session.apply(first.text_edits)
-    part = await client.text_document_inlay_hint_async(
+    part = await session.ask(
         t.InlayHintParams(session.document, t.Range(first.position, first.position))
     )
-    assert part is not None
     assert [hint.label for hint in part] == ["bool"]
 
 
 async def test_symbols_list_graphs_and_functions(client: LanguageClient) -> None:
     session = opened(client, "attention")
-    found: Any = await client.text_document_document_symbol_async(
-        t.DocumentSymbolParams(session.document)
-    )
+    found = await session.ask(t.DocumentSymbolParams(session.document))
     assert [s.name for s in found] == ["soft_dictionary", "Scores", "Attention", "Attention"]
     assert [s.kind for s in found[:2]] == [t.SymbolKind.Module, t.SymbolKind.Function]
     main = {s.name: s for s in found[0].children}
@@ -57,23 +53,20 @@ async def test_symbols_list_graphs_and_functions(client: LanguageClient) -> None
         assert session.part(symbol.selection_range) == symbol.name
         assert session.part(symbol.range).rstrip().endswith("}")
     other = opened(client, "collatz")
-    nested: Any = await client.text_document_document_symbol_async(
-        t.DocumentSymbolParams(other.document)
-    )
+    nested = await session.ask(t.DocumentSymbolParams(other.document))
     loop = next(s for s in nested[0].children if s.detail == "Loop")
     assert [s.name for s in loop.children] == ["step"]
     branches = next(s for s in loop.children[0].children if s.detail == "If").children
     assert [s.name for s in branches] == ["halve", "triple"]
-    everywhere: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("sco"))
+    everywhere = await session.ask(t.WorkspaceSymbolParams("sco"))
     assert {s.name for s in everywhere} == {"Scores", "scores"}
-    both: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("tripled"))
+    both = await session.ask(t.WorkspaceSymbolParams("tripled"))
     assert {s.location.uri for s in both} == {other.uri}
 
 
 async def test_folds_and_selections_follow_the_syntax(client: LanguageClient) -> None:
     session = opened(client, "collatz")
-    folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
-    assert folds is not None
+    folds = await session.ask(t.FoldingRangeParams(session.document))
     lines = session.text.split("\n")
     by_start = {lines[f.start_line].strip(): lines[f.end_line].strip() for f in folds}
     assert by_start["<"] == "opset_import: [21],"
@@ -111,9 +104,7 @@ graph g (bool c, float[N] x) => (float[N] y) {{
 
 async def selected(session: Session, needle: str) -> list[str]:
     """Return the parts of the text that expanding a selection selects, the smallest first."""
-    chains = await session.client.text_document_selection_range_async(
-        t.SelectionRangeParams(session.document, [session.at(needle)])
-    )
+    chains = await session.ask(t.SelectionRangeParams(session.document, [session.at(needle)]))
     assert chains
     parts = []
     link: t.SelectionRange | None = chains[0]
@@ -145,10 +136,7 @@ async def test_semantic_tokens_classify_names(client: LanguageClient) -> None:
     session = opened(client, "attention")
     from onnxtext.lsp.features.semantic_tokens import LEGEND
 
-    whole = await client.text_document_semantic_tokens_full_async(
-        t.SemanticTokensParams(session.document)
-    )
-    assert whole is not None
+    whole = await session.ask(t.SemanticTokensParams(session.document))
     tokens = decoded(session, whole.data, LEGEND)
     assert ("soft_dictionary", "class", {"declaration"}) in tokens
     assert ("queries", "parameter", {"declaration"}) in tokens
@@ -164,28 +152,22 @@ async def test_semantic_tokens_classify_names(client: LanguageClient) -> None:
     assert ("bool", "type", set()) in tokens
 
     session.replace("Trilu", "Relu")
-    change = await client.text_document_semantic_tokens_full_delta_async(
-        t.SemanticTokensDeltaParams(session.document, whole.result_id or "")
-    )
+    change = await session.ask(t.SemanticTokensDeltaParams(session.document, whole.result_id or ""))
     assert isinstance(change, t.SemanticTokensDelta)
     data = list(whole.data)
     for edit in change.edits:
         data[edit.start : edit.start + edit.delete_count] = list(edit.data or ())
-    again = await client.text_document_semantic_tokens_full_async(
-        t.SemanticTokensParams(session.document)
-    )
-    assert again is not None
+    again = await session.ask(t.SemanticTokensParams(session.document))
     assert data == list(again.data)
     assert len(change.edits) == 1
     assert len(change.edits[0].data or ()) < 20
 
     line = session.at("everything = |Const").line
-    part = await client.text_document_semantic_tokens_range_async(
+    part = await session.ask(
         t.SemanticTokensRangeParams(
             session.document, t.Range(t.Position(line, 0), t.Position(line + 1, 0))
         )
     )
-    assert part is not None
     names = [text for text, _, _ in decoded(session, part.data, LEGEND)]
     assert names == ["bool", "everything", "ConstantOfShape", "value", "square"]
 
@@ -203,7 +185,7 @@ async def test_formatting_requests_change_only_what_differs(client: LanguageClie
     assert len(whole) == 2
     assert session.apply(whole) == example("attention")
     line = session.at("weights=|Softmax").line
-    part = await client.text_document_range_formatting_async(
+    part = await session.ask(
         t.DocumentRangeFormattingParams(
             session.document, t.Range(t.Position(line, 0), t.Position(line, 5)), OPTIONS
         )
@@ -214,7 +196,7 @@ async def test_formatting_requests_change_only_what_differs(client: LanguageClie
     assert "mask=Trilu" in session.apply(part)
     end = session.text.index("\n", session.text.index("mask=Trilu"))
     session.edit(end, end, "\n  ")
-    typed = await client.text_document_on_type_formatting_async(
+    typed = await session.ask(
         t.DocumentOnTypeFormattingParams(session.document, session.position(end + 3), "\n", OPTIONS)
     )
     assert typed
@@ -249,8 +231,7 @@ resources {
 }
 """
     session = Session(client, tmp_path / "m.onnxtxt", text)
-    found = await client.text_document_document_link_async(t.DocumentLinkParams(session.document))
-    assert found is not None
+    found = await session.ask(t.DocumentLinkParams(session.document))
     shown = {session.part(link.range): link.target for link in found}
     assert shown == {
         "query.npy": (tmp_path / "query.npy").as_uri(),
@@ -262,30 +243,18 @@ resources {
 
 async def test_call_hierarchy_finds_callers(client: LanguageClient) -> None:
     session = opened(client, "attention")
-    items = await client.text_document_prepare_call_hierarchy_async(
-        session.params(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")
-    )
+    items = await session.ask_at(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")
     assert items
     assert items[0].name == "Scores"
-    callers = await client.call_hierarchy_incoming_calls_async(
-        t.CallHierarchyIncomingCallsParams(items[0])
-    )
-    assert callers is not None
+    callers = await session.ask(t.CallHierarchyIncomingCallsParams(items[0]))
     assert [(c.from_.name, len(c.from_ranges)) for c in callers] == [
         ("Attention", 1),
         ("Attention", 1),
     ]
-    main = await client.text_document_prepare_call_hierarchy_async(
-        session.params(t.CallHierarchyPrepareParams, "soft_|dictionary")
-    )
+    main = await session.ask_at(t.CallHierarchyPrepareParams, "soft_|dictionary")
     assert main
-    of_main = await client.call_hierarchy_incoming_calls_async(
-        t.CallHierarchyIncomingCallsParams(main[0])
-    )
+    of_main = await session.ask(t.CallHierarchyIncomingCallsParams(main[0]))
     assert not of_main
-    called = await client.call_hierarchy_outgoing_calls_async(
-        t.CallHierarchyOutgoingCallsParams(main[0])
-    )
-    assert called is not None
+    called = await session.ask(t.CallHierarchyOutgoingCallsParams(main[0]))
     assert [(c.to.name, len(c.from_ranges)) for c in called] == [("Attention", 2), ("Attention", 1)]
     assert all(session.part(r) == "Attention" for c in called for r in c.from_ranges)

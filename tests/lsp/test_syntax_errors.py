@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lsprotocol import types as t
@@ -40,64 +39,42 @@ async def test_every_feature_works_beside_an_error(client: LanguageClient, place
     assert all(abs(item.range.start.line - line) <= 2 for item in errors), errors
 
     assert "answers" in await hover(session, "answ|ers = MatMul")
-    definition: Any = await client.text_document_definition_async(
+    definition = await session.ask(
         session.params(t.DefinitionParams, "Mul (|fit")
         if place != "function"
         else session.params(t.DefinitionParams, "MatMul (|weights")
     )
     assert definition
-    used = await client.text_document_references_async(
-        session.params(
-            t.ReferenceParams,
-            "allowed| = Where",
-            context=t.ReferenceContext(include_declaration=True),
-        )
+    used = await session.ask_at(
+        t.ReferenceParams, "allowed| = Where", context=t.ReferenceContext(include_declaration=True)
     )
-    assert used is not None
     assert len(used) == 2
-    marked = await client.text_document_document_highlight_async(
-        session.params(t.DocumentHighlightParams, "allowed| = Where")
-    )
-    assert marked is not None
+    marked = await session.ask_at(t.DocumentHighlightParams, "allowed| = Where")
     assert len(marked) == 2
-    edit = await client.text_document_rename_async(
-        session.params(t.RenameParams, "allowed| = Where", new_name="open")
-    )
+    edit = await session.ask_at(t.RenameParams, "allowed| = Where", new_name="open")
     assert edited(session, edit) == text.replace("allowed", "open")
-    symbols: Any = await client.text_document_document_symbol_async(
-        t.DocumentSymbolParams(session.document)
-    )
+    symbols = await session.ask(t.DocumentSymbolParams(session.document))
     assert [s.name for s in symbols].count("Attention") == 2
-    tokens = await client.text_document_semantic_tokens_full_async(
-        t.SemanticTokensParams(session.document)
-    )
-    assert tokens is not None
+    tokens = await session.ask(t.SemanticTokensParams(session.document))
     assert len(tokens.data) > 300
-    folds = await client.text_document_folding_range_async(t.FoldingRangeParams(session.document))
+    folds = await session.ask(t.FoldingRangeParams(session.document))
     assert folds
-    chains = await client.text_document_selection_range_async(
+    chains = await session.ask(
         t.SelectionRangeParams(session.document, [session.at("allowed| = Where")])
     )
     assert chains
     assert session.part(chains[0].range) == "allowed"
-    hints = await client.text_document_inlay_hint_async(
+    hints = await session.ask(
         t.InlayHintParams(session.document, t.Range(t.Position(0, 0), t.Position(99, 0)))
     )
     assert hints
-    items = await client.text_document_prepare_call_hierarchy_async(
-        session.params(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")
-    )
+    items = await session.ask_at(t.CallHierarchyPrepareParams, "my.ops.Sco|res <scale")
     assert items
     drawn = plain(await session.request("onnxtext/graph", uri=session.uri))
     assert sum(group["graph"] for group in drawn["groups"]) == 4
-    completed: Any = await client.text_document_completion_async(
-        session.params(t.CompletionParams, "Where (|mask")
-    )
+    completed = await session.ask_at(t.CompletionParams, "Where (|mask")
     assert "scores" in {item.label for item in completed.items}
-    helped = await client.text_document_signature_help_async(
-        session.params(t.SignatureHelpParams, "Where (mask, |scores")
-    )
-    assert helped is not None
+    helped = await session.ask_at(t.SignatureHelpParams, "Where (mask, |scores")
     assert helped.active_parameter == 1
 
 
@@ -117,19 +94,17 @@ async def test_formatting_links_and_symbols_work_beside_an_error(
     await session.syntax()
     line = session.at("weights=|Softmax").line
     lines = t.Range(t.Position(line, 0), t.Position(line + 1, 0))
-    part = await client.text_document_range_formatting_async(
-        t.DocumentRangeFormattingParams(session.document, lines, OPTIONS)
-    )
+    part = await session.ask(t.DocumentRangeFormattingParams(session.document, lines, OPTIONS))
     assert part
     result = session.apply(part)
     assert result == text.replace('  weights=Softmax<axis=-1>("scores")\n', wanted, 1)
-    typed = await client.text_document_on_type_formatting_async(
+    typed = await session.ask(
         t.DocumentOnTypeFormattingParams(session.document, t.Position(line + 1, 0), "\n", OPTIONS)
     )
     assert typed == part
     # The whole document is not formatted.
     assert not await session.formatting()
-    found: Any = await client.workspace_symbol_async(t.WorkspaceSymbolParams("Attention"))
+    found = await session.ask(t.WorkspaceSymbolParams("Attention"))
     assert [symbol.name for symbol in found].count("Attention") == 2
 
 
@@ -144,8 +119,7 @@ g () => () <float[2] a = file"query.npy"> {
 """
     session = Session(client, tmp_path / "m.onnxtxt", text)
     assert await session.syntax()
-    found = await client.text_document_document_link_async(t.DocumentLinkParams(session.document))
-    assert found is not None
+    found = await session.ask(t.DocumentLinkParams(session.document))
     assert [session.part(link.range) for link in found] == ["query.npy"]
 
 
@@ -166,9 +140,7 @@ async def test_while_a_statement_is_typed(client: LanguageClient) -> None:
         at += 1
         shown = await hover(session, "Tri|lu")
         assert "Trilu" in shown
-        symbols: Any = await client.text_document_document_symbol_async(
-            t.DocumentSymbolParams(session.document)
-        )
+        symbols = await session.ask(t.DocumentSymbolParams(session.document))
         assert [s.name for s in symbols] == ["soft_dictionary", "Scores", "Attention", "Attention"]
     found = await session.diagnostics()
     # The checker has run: Add does not take bool.

@@ -42,7 +42,7 @@ async def ready(client: LanguageClient, path: Path, text: str = TEXT) -> Session
 
 async def actions(session: Session, needle: str) -> dict[str, t.CodeAction]:
     at = session.at(needle)
-    found: Any = await session.client.text_document_code_action_async(
+    found = await session.ask(
         t.CodeActionParams(
             session.document,
             t.Range(at, at),
@@ -53,7 +53,7 @@ async def actions(session: Session, needle: str) -> dict[str, t.CodeAction]:
 
 
 async def resolved(session: Session, action: t.CodeAction) -> str:
-    result = await session.client.code_action_resolve_async(action)
+    result = await session.ask(action)
     return edited(session, result.edit)
 
 
@@ -102,7 +102,7 @@ async def test_a_dimension_becomes_symbolic(client: LanguageClient, tmp_path: Pa
     assert "`batch` must be 1: `Reshape` accepts no other size" in said.message
     session.replace("# kept", "# changed")
     with pytest.raises(JsonRpcException, match="has changed"):
-        await client.code_action_resolve_async(action)
+        await session.ask(action)
 
 
 OPSETS = """\
@@ -174,4 +174,4 @@ async def test_odd_data_is_refused(client: LanguageClient, tmp_path: Path) -> No
     ]
     for data in odd:
         with pytest.raises(JsonRpcException):
-            await client.code_action_resolve_async(t.CodeAction("x", data=data))
+            await session.ask(t.CodeAction("x", data=data))
