@@ -202,16 +202,14 @@ class GraphComparer:
         `pairs` has the indices of matching initializers; `differences` compares one pair.
         """
         old, new = lists
-        for old_index, new_index, was_moved in self._matched_pairs(
-            match, kind, old, new, pairs, pairs
-        ):
-            before, after = old[old_index], new[new_index]
+        for left, right, was_moved in self._matched_pairs(match, kind, *lists, pairs, pairs):
+            before, after = old[left], new[right]
             if before.name != after.name:
                 rename = Rename("initializer", match.new.path, before.name, after.name)
                 self.out.renames.append(rename)
-            changes = differences(old_index, new_index)
+            changes = differences(left, right)
             if was_moved:
-                changes.append(FieldChange.moved("", old_index, new_index))
+                changes.append(FieldChange.moved("", left, right))
             if changes:
                 headlines = value_headline(before), value_headline(after)
                 positions = self._positions(match, kind, before, after)

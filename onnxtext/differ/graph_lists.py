@@ -114,11 +114,9 @@ def _infos(owner: Graph | Function) -> list[ValueInfo]:
     if isinstance(owner, Graph):
         found = list_order.known_infos(owner)
     else:
-        found = [v for v in (*owner.inputs, *owner.outputs) if v.type is not None]
-        found += [
-            *owner.values,
-            *[(e.name, e.type, e.at) for e in list_order.node_entries(owner.nodes)],
-        ]
+        typed = [v for v in (*owner.inputs, *owner.outputs) if v.type is not None]
+        entries = list_order.node_entries(owner.nodes)
+        found = [*typed, *owner.values, *[(e.name, e.type, e.at) for e in entries]]
     metadata = dict(owner.value_metadata)
     return [
         ValueInfo(info[0], info[1], None, (), metadata.pop(info[0], ()), info[2])

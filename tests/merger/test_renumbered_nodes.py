@@ -95,6 +95,25 @@ def test_an_edit_stays_if_two_names_are_swapped(line: str, *, binary: bool) -> N
     )
 
 
+LABELED = """g (float[2] x) => (float[2] y) {
+  [first] a = Abs (x)
+  [second] b = Relu (a)
+  [third] y = Neg (b)
+}
+"""
+
+
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_a_node_that_keeps_its_label_and_output_is_not_an_added_node(*, binary: bool) -> None:
+    ours = LABELED.replace("  [second]", '  @doc("d")\n  [second]')
+    theirs = LABELED.replace(
+        "  [second] b = Relu (a)", "  [new] e = Relu (a)\n  [second] b = Relu (e)"
+    )
+    theirs = theirs.replace("[third] y = Neg", "[other] y = Relu")
+    merged = theirs.replace("  [second]", '  @doc("d")\n  [second]')
+    check_merge(LABELED, ours, theirs, merged, binary=binary)
+
+
 def test_a_common_subsequence_is_a_longest_one() -> None:
     draw = random.Random(1)
     for _ in range(500):

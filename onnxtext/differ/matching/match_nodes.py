@@ -226,14 +226,14 @@ class NodeMatcher:
 
     def _names_were_reused(self) -> bool:
         """Whether the new graph gives more than `_MAX_ACCIDENTS` old names to other values."""
-        reused = 0
         old, new = self.old, self.new
-        for old_index, new_index in enumerate(old.partner):
-            if new_index >= 0 and old.statements[old_index] != new.statements[new_index]:
-                name = old.first_output(old_index)
-                if name != new.first_output(new_index) and name in new.body.producers:
-                    reused += 1
-        return reused > _MAX_ACCIDENTS
+        names = [
+            (old.first_output(index), new.first_output(other))
+            for index, other in enumerate(old.partner)
+            if other >= 0 and old.statements[index] != new.statements[other]
+        ]
+        reused = [one for one, other in names if one != other and one in new.body.producers]
+        return len(reused) > _MAX_ACCIDENTS
 
     # ---- By connection ----------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ nodes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -39,6 +40,7 @@ class NodeRules:
     whole: Key
 
 
+_NUMBERED = re.compile(r"\d\W*$").search
 _MIN_RUN_LENGTH = 32
 """Minimum number of consecutive unchanged nodes that separate two regions of edits."""
 _MAX_EDITS = 400
@@ -175,6 +177,8 @@ class _Names:
         self._old = _parts(base, region.base, rules)
         self._new = _parts(side, region.side, rules)
         self._computed = set(chain.from_iterable(node.outputs for node in self._new.values()))
+        named = [{(n.label, n.outputs[:1]) for n in d.values()} for d in (self._old, self._new)]
+        self._kept = {name for name in named[0] & named[1] if not _NUMBERED(str(name[0]))}
         self._read = set(chain.from_iterable(node.inputs for node in self._new.values()))
 
     def edits(self, pairs: Pairs) -> tuple[int, int]:
@@ -182,7 +186,9 @@ class _Names:
 
         Edited nodes are new, deleted or changed. A node with a new operator counts twice, and
         three times if it also has new inputs. A node that still reads an old name is not edited if
-        a new node defines this name. Three edits are added if `_is_unread` holds for any pair.
+        a new node defines this name. Three edits are added if `_is_unread` holds for any pair. A
+        lost label is an edit, too, if another pair keeps both a label without a number at its end
+        and the first output name.
         """
         renamed: dict[Hashable, Hashable] = {}
         for index, at in pairs:
@@ -195,7 +201,9 @@ class _Names:
         edited, labels = 3 * any(self._is_unread(index, at) for index, at in pairs), 0
         for index, at in pairs:
             old, new = self._old[index], self._new[at]
-            labels += old.label is not None and old.label != new.label
+            if old.label is not None and old.label != new.label:
+                labels += 1
+                edited += not self._kept.isdisjoint((n.label, n.outputs[:1]) for n in (old, new))
             same_inputs = all(
                 now == (renamed.get(name) if name in computed else name)
                 or (now == name and name in added)
