@@ -92,7 +92,7 @@ FACTS: dict[str, tuple[int, bool, bool, list[str | None] | None]] = {
     '@meta("k": "v")\ng () => () {}': (0, False, False, []),
     f'g () => () {{\n  y = A <s = "{"s" * 4097}", l = [1]> ()\n}}': (-1, True, False, []),
     ITEMS["empty names of tensors"]: (3, True, False, ["", "", "n", None, ""]),
-    ITEMS["unknown fields"]: (-1, False, False, None),
+    ITEMS["unknown fields"]: (-1, False, True, None),
     'g () => () {}\n\nconfiguration "c" {\n  num_devices: 2\n}': (0, True, False, []),
     ITEMS["location of a tensor in an attribute"]: (-1, False, False, None),
 }
