@@ -63,7 +63,8 @@ Facts = tuple[int, bool, list[list[Node]], list[Tensor] | None]
 - the number of elements of the largest tensor or attribute list; -1 if it is unknown or there is a
   long string;
 - whether the model has no annotations, and no metadata except in its header;
-- the nodes of all graphs and functions, if a node stores, or may store, an empty domain or doc string;
+- the nodes of all graphs and functions, if a node stores, or may store, an empty domain or doc
+  string;
 - the tensors in attributes; None if unknown.
 """
 _UNKNOWN: Facts = (-1, False, [], None)
