@@ -13,6 +13,7 @@ import sys
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from onnxtext.proto.newer_fields import NEWER_FIELDS
@@ -162,6 +163,25 @@ def message_classes() -> Any:
     return onnx_ml_pb2
 
 
+def message_class(name: str) -> Any:
+    """Return the class of a message, also of one outside of models, such as `SequenceProto`.
+
+    Args:
+        name: the name of the type without its package, such as `NodeProto` or `TypeProto.Tensor`.
+    """
+    outer, classes = name.partition(".")[0], message_classes()
+    if not hasattr(classes, outer):
+        classes = next(module for module in _other_modules() if hasattr(module, outer))
+    return attrgetter(name)(classes)
+
+
+def _other_modules() -> tuple[Any, ...]:
+    """Return onnx's modules of messages outside of models."""
+    from onnx import onnx_data_pb2, onnx_operators_ml_pb2
+
+    return onnx_data_pb2, onnx_operators_ml_pb2
+
+
 @cache
 def _descriptors() -> dict[str, Any]:
     return _messages_of(message_classes())
@@ -170,9 +190,8 @@ def _descriptors() -> dict[str, Any]:
 @cache
 def _other_descriptors() -> dict[str, Any]:
     """Map the names of messages outside of models, such as `SequenceProto`, to descriptors."""
-    from onnx import onnx_data_pb2, onnx_operators_ml_pb2
-
-    return _messages_of(onnx_data_pb2) | _messages_of(onnx_operators_ml_pb2)
+    data, operators = map(_messages_of, _other_modules())
+    return data | operators
 
 
 def _messages_of(module: Any) -> dict[str, Any]:

@@ -14,8 +14,11 @@ from onnx import helper, numpy_helper, onnx_data_pb2, onnx_ml_pb2, onnx_operator
 
 import onnxtext
 from onnxtext.api import FRAGMENTS
+from onnxtext.proto.decode.lift import LiftError, lift_fragment
 from onnxtext.proto.descriptors import message_spec, spelled_messages
+from onnxtext.proto.encode.lower import lower_fragment
 from onnxtext.syntax.parser.parser import Parser
+from onnxtext.wire.writer import END_GROUP, GROUP, tag
 from tests.seeds import draws, fresh_seed
 from tests.strategies import message
 
@@ -53,6 +56,26 @@ def test_any_message_round_trips(name: str) -> None:
 
     run()
     round_trip(kind_of(name)())
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_limit_of_depth(name: str) -> None:
+    """A message of any type can be decoded as a fragment if protobuf can read it."""
+    for depth in (99, 100, 101, 150):
+        data = tag(99, GROUP) * depth + tag(99, END_GROUP) * depth
+        if depth <= 100:
+            result = kind_of(name).FromString(data)
+            assert onnxtext.loads(onnxtext.dumps(result), type(result)) == result
+        elif name != "ModelProto":
+            with pytest.raises(LiftError, match="protobuf cannot read"):
+                lift_fragment(data, name)
+
+
+def test_shallow_messages_are_not_parsed_by_protobuf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoding a fragment makes no copies of its weights, and needs no classes of protobuf."""
+    monkeypatch.setattr("onnxtext.proto.decode.lift.canonical_message", None)
+    data = WEIGHT.SerializeToString()
+    assert lower_fragment(lift_fragment(data, "TensorProto")) == data
 
 
 WEIGHT = numpy_helper.from_array(np.arange(3, dtype=np.float32), "w")

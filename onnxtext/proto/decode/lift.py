@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from operator import attrgetter
 
 from onnxtext.ast.compact_form.list_order import place_order
 from onnxtext.ast.metadata_decorators import inline_all_metadata, inline_metadata
@@ -25,7 +24,14 @@ from onnxtext.proto.decode.messages import Lifter
 from onnxtext.proto.decode.nodes import NO_DEFAULTS
 from onnxtext.proto.decode.single_messages import lift_item, record_fragment, with_official_defaults
 from onnxtext.proto.decode.types_and_tensors import NotCanonical
-from onnxtext.proto.encode.lower import DEEP, LowerError, lower_fragment, lower_guarded, lower_model
+from onnxtext.proto.encode.lower import (
+    DEEP,
+    LowerError,
+    lower_fragment,
+    lower_guarded,
+    lower_measured,
+    lower_model,
+)
 from onnxtext.proto.presence_defaults import settle_presence
 from onnxtext.proto.unknown_fields import canonical_unknown_fields
 from onnxtext.proto.unreachable_annotations import settle_annotations
@@ -186,9 +192,10 @@ def _fast_path(
     try:
         lifted = _lift_fast(data, message, finish, most_ints)
         if not isinstance(lifted, Model):
-            canonical_message(data, message)  # protobuf checks the depth
-            is_complete = lower_fragment(lifted, message) == bytes(data)
-            return (lifted if is_complete else None), False
+            encoded, depth = lower_measured(lifted, message)
+            if depth > DEEP:
+                canonical_message(data, message)  # protobuf checks the depth
+            return (lifted if encoded == bytes(data) else None), False
         pieces, depth, _ = lower_guarded(lifted, verified=True)
         if depth > DEEP:
             canonical_message(data, message)
@@ -303,11 +310,10 @@ def canonical_message(data: bytes, message: str) -> bytes:
     """
     from google.protobuf.message import DecodeError, EncodeError
 
-    from onnxtext.proto.descriptors import message_classes
+    from onnxtext.proto.descriptors import message_class
 
     try:
-        kind = attrgetter(message)(message_classes())
-        canonical: bytes = kind.FromString(bytes(data)).SerializeToString()
+        canonical: bytes = message_class(message).FromString(bytes(data)).SerializeToString()
     except EncodeError as error:  # a decoded message can be encoded unless memory runs out
         raise MemoryError from error
     except DecodeError as error:

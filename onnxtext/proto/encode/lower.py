@@ -12,8 +12,10 @@ from functools import cache
 from typing import Any, Literal
 
 from onnxtext.ast.model import Fragment, Function, Graph, Model, Node, ValueInfo
+from onnxtext.ast.nesting import nesting
 from onnxtext.ast.records import Record
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
+from onnxtext.ast.types import Type
 from onnxtext.proto.convert_records import lower_record
 from onnxtext.proto.descriptors import message_spec
 from onnxtext.proto.encode.lower_error import LowerError
@@ -115,7 +117,12 @@ def lower_guarded(
         pieces = lowering.model(model)  # only Python raises the first error in the text
     if model.encoding_habits:
         pieces = [_apply_encoding_habits(model, b"".join(pieces))]
-    return pieces, 3 * lowering.deepest + 2 * lowering.deepest_type, lowering.omitted
+    return pieces, _depth(lowering), lowering.omitted
+
+
+def _depth(lowering: Any) -> int:
+    """Return the estimate of the nesting depth of the messages that were encoded."""
+    return 3 * lowering.deepest + 2 * lowering.deepest_type  # type: ignore[no-any-return]
 
 
 @cache
@@ -174,13 +181,25 @@ def lower_fragment(fragment: Fragment, message: str = "") -> bytes:
     Raises:
         LowerError: the fragment cannot be encoded, for example because its data is in a blob.
     """
+    return lower_measured(fragment, message)[0]
+
+
+def lower_measured(fragment: Fragment, message: str = "") -> tuple[bytes, int]:
+    """Return the result of `lower_fragment`, and an estimate of the nesting depth of its messages.
+
+    Raises:
+        LowerError: the fragment cannot be encoded.
+    """
+    item = fragment.item
     try:
-        if isinstance(fragment.item, Record):
-            return lower_record(message_spec(message), fragment.item)
+        if isinstance(item, Record):
+            return lower_record(message_spec(message), item), 2 * nesting(item)
         lowering = lowering_class(core())(PresenceDefaults(fragment.presence))
     except RecordError as error:
         raise LowerError.of_record(error, -1) from None
-    return lower_item(lowering, fragment)
+    if isinstance(item, Type):
+        lowering.deepest_type = nesting(item)
+    return lower_item(lowering, fragment), _depth(lowering)
 
 
 def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
