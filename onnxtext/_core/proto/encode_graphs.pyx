@@ -42,9 +42,7 @@ cdef class Encoder(ValueEncoder):
         rare = get(model, OF_MODEL.training) or get(model, OF_MODEL.configurations) or self.others
         decorators = graph_part(graph, OF_GRAPH.decorators, "decorators")
         if rare or decorators and self._decorations(graph) is None:
-            pieces = self.python().model(model)
-            self._note_depth()
-            return pieces
+            return self._noted(self.python().model(model))
         self.is_model = True
         # In the order of `messages.Lowering.model`, so that the same error is raised first.
         for item in get(model, OF_MODEL.opset_imports):
@@ -65,35 +63,34 @@ cdef class Encoder(ValueEncoder):
         self.out.head(MODEL_GRAPH, size)
         pieces = [self.out.take(0), *pieces, tail]
         rest = get(model, OF_MODEL.decorators)
-        return self.python().finish_pieces("ModelProto", pieces, rest, graph.at) if rest else pieces
+        if rest:
+            pieces = self._noted(self.python().finish_pieces("ModelProto", pieces, rest, graph.at))
+        return pieces
 
     cpdef list graph(self, graph):
         """Encode a `GraphProto`; return its bytes in pieces."""
         self.graph_fields(graph)
-        self._note_depth()
-        return [*self.pieces, self.out.take(0)]
+        return self._noted([*self.pieces, self.out.take(0)])
 
     def functions(self, functions):
         """Encode functions as fields of their `ModelProto`."""
         self._functions(functions)
-        self._note_depth()
-        return self.out.take(0)
+        return self._noted(self.out.take(0))
 
     def function(self, function):
         """Encode a `FunctionProto`."""
         self.depth = 1
         self._function(function)
-        self._note_depth()
-        return self.out.take(0)
+        return self._noted(self.out.take(0))
 
-    cdef int _note_depth(self) except -1:
-        """Exchange the nesting depths with the lowering."""
+    cdef object _noted(self, encoded):
+        """Exchange the nesting depths with the lowering; return `encoded`."""
         low = self.lowering
         if low is not None:
             low.depth, self.omitted = self.level, low.omitted
             low.deepest = self.deepest = max(self.deepest, low.deepest)
             low.deepest_type = self.deepest_type = max(self.deepest_type, low.deepest_type)
-        return 0
+        return encoded
 
     # ---- Graphs and functions ---------------------------------------------------------------
 
