@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.actions.strings import name_of
 from onnxtext.syntax.section_spans import section_spans
 from tests.lsp.documents import EXAMPLES, example, large
-from tests.running import limited
+from tests.running import grows_at_most, limited
 from tests.seeds import draws
 
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.onnxtxt"))
@@ -259,6 +260,18 @@ quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
         ("a", (), None),
         ("c", ((PathStep("a", None, True), PathStep("then_branch")),), None),
     ]
+
+
+def test_reading_sections_without_colons_takes_linear_time() -> None:
+    def seconds(count: int) -> float:
+        graph = "".join(f"a{n} = Relu (b{n})\n" for n in range(count))
+        lists = "".join(f'w{n} ["SCALE_TENSOR" "s{n}"]\n' for n in range(count))
+        text = f"training {{ algorithm g () => () {{ {graph} }} }}\nquantization {{ {lists} }}\n"
+        started = time.process_time()
+        assert section_names(text, section_spans(text)) == []
+        return time.process_time() - started
+
+    assert grows_at_most(seconds, 300, 2400, factor=16)
 
 
 @pytest.mark.parametrize(

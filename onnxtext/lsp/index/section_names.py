@@ -85,6 +85,7 @@ class SectionReader:
         self.blocks = [SectionBlock(section)]
         self.waiting: list[Token] = []
         self._brackets = 0
+        self._has_colon = False  # whether `waiting` has a colon; searching it takes too long
 
     def read(self, token: Token) -> list[Token]:
         """Read the next token; return the tokens of the item that it ends, [] if it ends none.
@@ -106,9 +107,10 @@ class SectionReader:
             self.blocks.pop()
             if self.blocks:
                 self.blocks[-1].last = block
-            self.waiting = []
+            self._end_item()
             return []
         waiting.append(token)
+        self._has_colon |= token == ":"
         if len(waiting) == 3 and waiting[1] == ":" and self._is_value(token):
             block.entries[name_of(waiting[0])] = str(token)
             block.last = None
@@ -116,7 +118,7 @@ class SectionReader:
         return []
 
     def _end_item(self) -> list[Token]:
-        item, self.waiting = self.waiting, []
+        item, self.waiting, self._has_colon = self.waiting, [], False
         return item
 
     def _is_value(self, token: Token) -> bool:
@@ -130,8 +132,9 @@ class SectionReader:
         self._brackets += token in ("[", "<", "{") or token.endswith("(")
         self._brackets -= token in ("]", ">", ")", "}")
         self.waiting.append(token)
+        self._has_colon |= token == ":"
         decorator = self.waiting[0].startswith("@")
-        ends_value = ":" in self.waiting and token in ("]", "}")
+        ends_value = self._has_colon and token in ("]", "}")
         return self._end_item() if not self._brackets and (decorator or ends_value) else []
 
 
