@@ -36,7 +36,7 @@ SECTIONS = (
 """The keywords of the sections, in canonical order (SPEC 13)."""
 
 _MAX_COUNTED = 8
-"""`position` counts at most this many times the length of the text before it uses `line_starts`."""
+"""`position` uses `line_starts` after it has searched this many times the length of the text."""
 
 NAMED_SECTION = "configuration"
 """The keyword of the section that has a name between its keyword and its brace."""
@@ -108,9 +108,10 @@ class Source:
         return Position(line, len(before) + 1)
 
     def _count_lines(self, start: int) -> int:
-        """Return the number of the line that starts at `start`: count from the line before.
+        """Return the number of the line that starts at `start`: count from the last position.
 
-        For a few positions, this is faster than `line_starts`, which later calls use.
+        For a few positions, this is faster than computing `line_starts`. After many calls, it
+        computes `line_starts` for the following ones.
         """
         last, line, counted = self._last
         line += self.text.count("\n", last, start) - self.text.count("\n", start, last)

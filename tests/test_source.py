@@ -27,7 +27,7 @@ def test_searching_among_many_quotes_equals_find(end: str) -> None:
 
 
 @given(st.text("a\r\n\ufeffé"), st.lists(st.integers(-1, 40), max_size=60))
-def test_positions_do_not_depend_on_the_order_of_questions(text: str, offsets: list[int]) -> None:
+def test_positions_do_not_depend_on_the_order_of_calls(text: str, offsets: list[int]) -> None:
     indexed, counted = Source(text), Source(text)
     assert indexed.line_starts[0] == 0  # now computed, and used by `position`
     for offset in offsets:

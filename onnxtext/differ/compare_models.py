@@ -38,7 +38,8 @@ def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
     """Return all differences of two models.
 
     Raises:
-        OnnxTextError: a text cannot be encoded as a model, or graphs are nested too deeply.
+        OnnxTextError: a text cannot be encoded as a model, or graphs, types or records are nested
+            too deeply.
     """
     comparer = Comparer(old, new)
     try:

@@ -104,7 +104,8 @@ def settle_presence(root: Root, lists: list[list[Node]], tensors: list[Tensor] |
     Args:
         root: a model or fragment that was just decoded, with every stored field explicit; changed
             in place.
-        lists: the nodes of all graphs and functions; none if only the names of tensors matter.
+        lists: the nodes of each graph and function; [] if none can store an empty domain or doc
+            string.
         tensors: the tensors in attributes; None to find them.
     """
     if isinstance(root, Fragment) and isinstance(root.item, Node):

@@ -47,7 +47,7 @@ TYPOS = (
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two texts are the same except for blanks."""
+    """Whether two texts differ only in white space."""
     return "".join(first.split()) == "".join(second.split())
 
 
@@ -124,7 +124,7 @@ g (
     c = 3,
   >
 }"""
-LOST = {
+MISSING = {
     "the first line of inputs": ("  z = Op (\n", "    x,"),
     "the first line of a string": ('    a: """\n', '      File "x.py"'),
     "the end of a list of numbers": ("    1, 2,\n  ],\n", "    1, 2,\n", "    1, 2,"),
@@ -137,9 +137,9 @@ LOST = {
 }
 
 
-@pytest.mark.parametrize("name", LOST)
-def test_what_is_lost_gives_one_error_at_its_place(name: str) -> None:
-    old, *new, place = LOST[name]
+@pytest.mark.parametrize("name", MISSING)
+def test_a_missing_part_is_one_error_at_its_place(name: str) -> None:
+    old, *new, place = MISSING[name]
     broken = parts(GRAPH).replace(old, "".join(new), 1)
     (error,) = syntax_errors(broken)
     assert error.position is not None
@@ -170,7 +170,7 @@ def test_code_in_a_comment_is_restored(code: str) -> None:
     text = "<ir_version: 8>\ng (x) => (y) <int8 w = [1]> {\n  y = Add <a = 1> (x)\n}\n"
     broken = text.replace(code, f"#{code}", 1)
     (error,) = syntax_errors(broken)
-    assert error.message == "this `#` makes a comment of the rest of the line"
+    assert error.message == "this `#` turns code into a comment"
     assert error.fix is not None
     assert error.fix.apply(broken) == text
 

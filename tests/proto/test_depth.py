@@ -134,7 +134,7 @@ def test_limit_of_records(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", RECORDS)
-def test_diff_of_deep_records(text: str) -> None:
+def test_diff_of_deep_records_has_no_internal_error(text: str) -> None:
     """`diff` rejects records that protobuf cannot read, or compares them."""
     record = "{99: " * 120 + "{}" + "}" * 120
     with contextlib.suppress(onnxtext.OnnxTextError):

@@ -39,7 +39,7 @@ def non_numeric_lists(nodes):
 
 
 cdef bint is_plain(attributes, bint numeric) except -1:
-    """Whether `rich_lists` or, if `numeric`, `non_numeric_lists` leaves out some attributes."""
+    """Whether `rich_lists` leaves out a list; if `numeric`, whether `non_numeric_lists` does."""
     allowed = NUMBERS if numeric else PLAIN_VALUES
     for attribute in attributes:
         if type(attribute) is not ATTRIBUTE:

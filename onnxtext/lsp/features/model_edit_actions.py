@@ -177,7 +177,8 @@ async def resolve(server: Server, action: t.CodeAction) -> t.CodeAction:
 def _reasons(error: OnnxTextError) -> str:
     """Return up to `_MAX_REASONS` reasons why a text cannot be edited, one per line.
 
-    A reason with a position begins with its line number.
+    A reason with a position begins with its line number. A last line has the number of further
+    reasons, if there are any.
     """
     shown = []
     for item in error.diagnostics[:_MAX_REASONS]:

@@ -60,7 +60,7 @@ _MAX_COST_TO_DESCRIBE = 1.9
 _MAX_OTHERS = 2
 """An edit may be right even if up to this number of other mistakes remain in the statement."""
 _MARKS = re.compile(r"[^\w\s\"]{1,3}|\d+[.:]")
-"""Matches marks, or the number of a line."""
+"""Matches up to three marks, or the number of a line, such as `12:`."""
 _SEPARATORS = frozenset(("COMMA", "EQUAL", "COLON"))
 _NUMBERS = frozenset(("INT", "FLOAT", "HEX", "HEX_FLOAT"))
 
@@ -316,9 +316,10 @@ def correct(
 
 
 def _title(correction: Correction) -> str:
-    """Return the title of the fix that a correction makes; "" if it only serves to continue.
+    """Return the title of a correction's fix; "" if it only lets the parser continue.
 
-    Marks that are removed or written are probably typos; it is unknown which word is meant.
+    Only corrections of marks, and swaps, are fixes: wrong marks are probably typos, but nobody
+    knows which word is meant.
     """
     removed, written = correction.removed, correction.edit.text.strip()
     if correction.swapped:

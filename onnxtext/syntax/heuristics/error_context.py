@@ -367,7 +367,7 @@ def bracket_on_own_line(
 
 
 def blank_line_above(text: str, offset: int) -> int | None:
-    """Return the end of the first of the blank lines directly above an offset; None without one."""
+    """Return the end of the first of the blank lines directly above an offset; None if none."""
     end = len(text[:offset].rstrip())
     first = text.find("\n", end, offset) + 1 if end else 0
     found = (first or not end) and text.find("\n", first, offset) >= 0

@@ -87,7 +87,7 @@ def describe(terminals: Iterable[str], scores: Mapping[str, float] | None = None
 
 
 def sentence(words: list[str]) -> str:
-    """Join descriptions to a phrase, `a, b or c`; write `…` for all after the sixth.
+    """Join descriptions into a phrase, `a, b or c`; write `…` for all after the sixth.
 
     Return "nothing" if there are no descriptions.
     """

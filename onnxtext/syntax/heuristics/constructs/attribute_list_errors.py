@@ -84,7 +84,7 @@ def _headless_graph(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def unopened_inputs(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose inputs on lines of their own whose first line, `y = Op (`, is missing."""
+    """Diagnose a missing first line of a node, `y = Op (`, before inputs on lines of their own."""
     done = context.done
     if context.token != ")" or not done or "node" not in context.rules:
         return

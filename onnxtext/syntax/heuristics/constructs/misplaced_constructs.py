@@ -93,7 +93,7 @@ def misplaced_types(context: ErrorContext) -> Iterator[Diagnosis]:
     else:
         return
     default = context.lexer.token(context.text, span.end)
-    cut_off = "\n" in context.text[slice(*span)]  # the word is perhaps the start of a line
+    cut_off = "\n" in context.text[slice(*span)]  # the word may begin a line that is cut off
     safe = False if cut_off or (context.token == ":" and default == "=") else safe
     edits = (Edit(span, written), *others)
     old = " ".join([context.text[slice(*edit.span)] for edit in edits])

@@ -279,7 +279,8 @@ def _is_header(context: ErrorContext, offset: int) -> bool:
 def _place_of_brace(context: ErrorContext, span: Span) -> Span:
     """Return the place of a `}` that is missing before a construct, which begins at `span`.
 
-    It is the end of a line with the `{`, or the first blank line before it; otherwise `span`.
+    It is the end of the last token if the `{` is on the same line; otherwise the first of the blank
+    lines above the construct, or `span` if there are none.
     """
     before = context.until(span.start)
     opened = context.opened if before.innermost is None else before.innermost.span

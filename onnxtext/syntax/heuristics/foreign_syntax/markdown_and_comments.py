@@ -74,14 +74,14 @@ def carriage_return(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def code_as_comment(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a `#` inside the line above, without which the text parses: `Relu #(x)`."""
+    """Diagnose a `#` before code on the line above, as in `Relu #(x)`, if the code parses."""
     above = [token.end for token in context.done if token.end <= context.line_start]
     end = above[-1] if above else context.previous_end
     start = context.text.find("#", end, context.line_start)
     if start >= 0 and not context.text[end:start].strip(" \t"):
         edits = (Edit(Span(start, start + 1), ""),)
         if context.is_certain(edits):
-            message = "this `#` makes a comment of the rest of the line"
+            message = "this `#` turns code into a comment"
             yield Diagnosis("syntax-error", message, edits[0].span, edits, "remove `#`")
 
 
