@@ -318,8 +318,8 @@ def correct(
 def _title(correction: Correction) -> str:
     """Return the title of a correction's fix; "" if it only lets the parser continue.
 
-    Only corrections of marks, and swaps, are fixes: wrong marks are probably typos, but nobody
-    knows which word is meant.
+    Only swaps and corrections of marks are fixes: a wrong mark is probably a typo, whereas the
+    intended word is unknown.
     """
     removed, written = correction.removed, correction.edit.text.strip()
     if correction.swapped:
