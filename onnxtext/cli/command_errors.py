@@ -90,7 +90,7 @@ def check_not_overwritten(
 
 
 def check_no_model_lost(inputs: Iterable[Path | None], output: Path | None, writer: str) -> None:
-    """Raise a CommandError if a result that is no model would overwrite an input or another model.
+    """Raise a CommandError if a report or other result would overwrite an input or a model.
 
     An existing file with a model's suffix counts as a model; for a link, the suffix of its target
     counts, too. The arguments are those of `check_not_overwritten`.

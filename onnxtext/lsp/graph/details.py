@@ -200,7 +200,7 @@ def _statistics(document: Document, type: Any, data: Any) -> str:
 
 
 def _with_weights(document: Document) -> Model | None:
-    """Return the syntax tree of a document, with weights if possible; None if it is no model.
+    """Return the syntax tree of a document, with weights if possible; None if not a model.
 
     For an `onnx:` URI, the weights are read from the binary model if it is readable and not large.
     """

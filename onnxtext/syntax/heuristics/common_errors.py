@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error heuristics in the order in which they are tried: the first that applies wins."""
+"""Error heuristics in the order in which they are tried: the first whose edits parse decides."""
 
 from __future__ import annotations
 

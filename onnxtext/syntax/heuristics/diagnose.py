@@ -160,7 +160,7 @@ def _is_right(
     - it is far: at least `_SEPARATE_TOKENS` tokens parse before it (if `marks`);
     - a few tokens parse before it, and its token and the unexpected token of this error have the
       same kind, or both are numbers: the writer probably made the same mistake again;
-    - it is near, and evident or mended by a safe fix, or (if `marks`) an inserted `,`, `=` or `:`.
+    - it is near, and its fix is safe or evident, or (if `marks`) adds a `,`, `=` or `:`.
 
     Args:
         context: the context of the error.

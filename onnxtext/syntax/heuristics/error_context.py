@@ -346,8 +346,10 @@ def bracket_on_own_line(
 ) -> tuple[Span, Edit] | None:
     """Return (place to mark, edit) for a missing bracket that belongs on its own line; or None.
 
-    It belongs there if a list or block of several lines begins after the line of its opening
-    bracket, or is followed by a blank line. A missing `{` belongs in place of a blank line.
+    A closing bracket belongs there if its list or block has several lines, and either nothing
+    follows the opening bracket on its line, or a blank line follows the list or block. A missing
+    `{` belongs there if it replaces a blank line.
+
     `opener` is the opening bracket of the list or block; None for a missing `{`.
     """
     text, start = context.text, context.text.find("\n", end) + 1
