@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,11 +77,21 @@ def _is_file(path: Path) -> bool:
         raise
 
 
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    """Add the path to each `OSError` in the `with` block; only errors of opening have it."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def _may_be_text(path: Path) -> bool:
     if path.name.lower().endswith(TEXT_SUFFIXES):
         return True
     try:
-        with path.open("rb") as file:
+        with _named_errors(path), path.open("rb") as file:
             return b"\0" not in file.read(_HEAD)
     except (PermissionError, FileNotFoundError):
         return False
@@ -96,7 +107,7 @@ def referenced_blobs(text: Path) -> set[str]:
         OSError: the text cannot be read.
     """
     result: set[str] = set()
-    with text.open("rb") as file:
+    with _named_errors(text), text.open("rb") as file:
         before = b""
         while chunk := file.read(_CHUNK):
             result.update(match.decode() for match in _BLOB.findall(before + chunk))

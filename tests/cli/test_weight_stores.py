@@ -496,6 +496,17 @@ def test_gc_keeps_referenced_blobs(tmp_path: Path) -> None:
     assert run("to-binary", text, "-o", "-").status == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="no file whose reading fails")
+@pytest.mark.parametrize("name", ["m.onnxtxt", "notes"])
+def test_an_unreadable_text_is_named(tmp_path: Path, name: str) -> None:
+    store, text = tmp_path / "w", tmp_path / name
+    store.mkdir()
+    text.symlink_to("/proc/self/mem")
+    result = run("weights", "list", store)
+    assert result.status == 2
+    assert f"cannot read {text}: " in result.err
+
+
 def test_gc_keeps_directories_and_removes_the_blobs_after_them(tmp_path: Path) -> None:
     store = tmp_path / "w"
     (store / ("0" * 64)).mkdir(parents=True)
