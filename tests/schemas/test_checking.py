@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx.defs import OpSchema
 
 import onnxtext
 from onnxtext.checker.context.operator_tables import FileTable, use_tables
@@ -323,3 +325,18 @@ def test_pages_know_the_operators_of_the_project(tmp_path: Path) -> None:
     types = result.document.analysis.types
     assert "float[N, 3]" in {found for each in types.values() for found in each.values()}
     assert b"`y`: float[N, 3]" in run("explain-type", path, "y").out
+
+
+def test_a_schema_that_python_code_registers_again_is_read_again() -> None:
+    def codes(inputs: int, value: str) -> set[str]:
+        formals = [OpSchema.FormalParameter(f"x{n}", "tensor(float)") for n in range(inputs)]
+        outputs = [OpSchema.FormalParameter("y", "tensor(float)")]
+        onnx.defs.register_schema(OpSchema("Foo", "again", 1, inputs=formals, outputs=outputs))
+        try:
+            head = '<ir_version: 10, opset_import: [21, "again": 1]> g (float x) => (float y)'
+            return {item.code for item in onnxtext.check(f"{head} {{ y = again.Foo ({value}) }}")}
+        finally:
+            onnx.defs.deregister_schema("Foo", 1, "again")
+
+    assert "input-count" in codes(1, "x, x")
+    assert "input-count" not in codes(2, "x, x")

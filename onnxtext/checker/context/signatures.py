@@ -213,7 +213,9 @@ class Schemas:
             except self._defs.SchemaError:
                 pass
             else:
-                return _signature(schema.name, schema.since_version, domain)
+                # A schema that Python code registered has no line; another one may replace it.
+                find = _signature if schema.line else _signature.__wrapped__
+                return find(schema.name, schema.since_version, domain)
         signatures = (table.find(domain, name, version) for table in self._tables)
         return next((signature for signature in signatures if signature is not None), None)
 
