@@ -101,6 +101,9 @@ def test_too_many_inputs_and_a_repeated_node_are_one_finding_each() -> None:
     nodes = "a = Reshape (x, x, x)\n[n] b = Neg (a)\n[n] b = Neg (a)\ny = Abs (b)"
     found = [item.code for item in onnxtext.check(text(nodes))]
     assert found == ["input-count", "value-redefined"]
+    nodes = "[n] a = Neg (x)\ny = Abs (a)\n[n] y = Neg (a)"  # two mistakes
+    found = [item.code for item in onnxtext.check(text(nodes))]
+    assert sorted(found) == ["node-name-duplicate", "value-redefined"]
 
 
 @pytest.mark.parametrize(

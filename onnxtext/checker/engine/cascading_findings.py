@@ -17,11 +17,12 @@ _BY_ITEM = {
     "op-type-missing": ("value-undefined", "input-count"),
     "value-undefined": ("input-count", "function-call-arity", "optional-input-missing"),
     "input-count": ("optional-input-missing", "type-mismatch", "shape-mismatch"),
-    "value-redefined": ("node-name-duplicate",),
     "attribute-unknown": ("attribute-required",),
     "graph-output-undefined": ("graph-output-untyped",),
 }
 """Maps the rule of a cause to the rules of its consequences at the same node or value."""
+_BY_ITEMS = {"value-redefined": ("node-name-duplicate",)}
+"""Maps the rule of a cause to the rules of its consequences at all the same nodes."""
 _BY_NAME = {"value-undefined": ("graph-output-undefined", "function-output-undefined")}
 """Maps the rule of a cause to the rules of its consequences for the same name and graph."""
 _BY_OWNER = {
@@ -41,6 +42,9 @@ def without_cascades(findings: list[Finding], scopes: Sequence[Scope]) -> list[F
         return findings
     scope_of = _scope_lookup(scopes)
     kept = _drop_implied(findings, _BY_ITEM, lambda finding: id(finding.places[0].item))
+    kept = _drop_implied(
+        kept, _BY_ITEMS, lambda finding: frozenset(id(p.item) for p in finding.places)
+    )
     kept = _drop_implied(kept, _BY_NAME, lambda finding: (scope_of(finding), _name(finding)))
     owner_of = _owner_lookup(scopes)
     kept = _drop_implied(kept, _BY_OWNER, owner_of)
