@@ -262,6 +262,11 @@ quantization { x: ["SCALE_TENSOR": "s"]  [a].then_branch.c: [] }
     ]
 
 
+def test_names_in_a_list_without_its_bracket_are_found() -> None:
+    text = 'quantization { x: ["SCALE_TENSOR": "s" }\n'
+    assert [item.name for item in section_names(text, section_spans(text))] == ["x", "s"]
+
+
 def test_reading_sections_without_colons_takes_linear_time() -> None:
     def seconds(count: int) -> float:
         graph = "".join(f"a{n} = Relu (b{n})\n" for n in range(count))

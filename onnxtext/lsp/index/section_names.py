@@ -90,7 +90,8 @@ class SectionReader:
     def read(self, token: Token) -> list[Token]:
         """Read the next token; return the tokens of the item that it ends, [] if it ends none.
 
-        An item is an entry, a list with its key, or the head of a block; a `{` ends a head.
+        An item is an entry, a list with its key, or the head of a block; a `{` ends a head, and a
+        `}` an incomplete item.
         """
         block, waiting = self.blocks[-1], self.waiting
         kind = self.blocks[0].kind
@@ -107,8 +108,7 @@ class SectionReader:
             self.blocks.pop()
             if self.blocks:
                 self.blocks[-1].last = block
-            self._end_item()
-            return []
+            return self._end_item()
         waiting.append(token)
         self._has_colon |= token == ":"
         if len(waiting) == 3 and waiting[1] == ":" and self._is_value(token):
@@ -150,12 +150,12 @@ def section_names(text: str, sections: Iterable[SectionSpan]) -> list[SectionNam
         for kind, spelled, offset in islice(tokens, _MAX_TOKENS):
             token = Token(spelled, offset, kind)
             item = reader.read(token)
-            if not reader.blocks:
-                break
             if section.keyword != "metadata":
                 result += _names_in_pairs(section, trainings, item)
             elif item and token == "{":
                 result += _names_in_head(section, reader.blocks)
+            if not reader.blocks:
+                break
         trainings += section.keyword == "training"
     return result
 
