@@ -145,6 +145,25 @@ async def test_a_process_that_dies_is_replaced() -> None:
         assert isinstance(result, Analysis)
 
 
+@pytest.mark.parametrize("answer", [b"connxtext\nMissing\n.", b"cmissing\nname\n.", b"\x80\x05]"])
+async def test_a_process_with_unreadable_answers_is_replaced(
+    answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For example, onnxtext was updated while the server was running."""
+    start, number = subprocess.Popen, iter(range(9))
+
+    def started(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        program = f"import sys; sys.stdin.buffer.read(9); sys.stdout.buffer.write({answer!r})"
+        return start([command[0], "-c", program] if next(number) == 0 else command, **options)
+
+    async with checking() as (checker, collected):
+        monkeypatch.setattr(subprocess, "Popen", started)
+        for wanted in (WorkerError, Analysis):
+            checker.submit("a", 1, CheckJob(BAD, "a", None), 0)
+            _, _, result = await collected.next()
+            assert isinstance(result, wanted)
+
+
 async def test_an_internal_error_is_reported() -> None:
     async with checking() as (checker, collected):
         checker.submit("a", 1, CheckJob(None, "a", None), 0)  # type: ignore[arg-type]

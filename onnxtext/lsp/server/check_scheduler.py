@@ -27,8 +27,10 @@ GRACE = 1.0
 takes about a second, and the new process has an empty cache."""
 TIMEOUT_SECONDS = 60.0
 """Timeout of a check in seconds."""
-_GONE = (OSError, EOFError, ValueError, pickle.UnpicklingError)
-"""The errors of pipes to a process that has ended."""
+_GONE = (
+    OSError, EOFError, ValueError, pickle.UnpicklingError, AttributeError, ImportError, MemoryError,
+)  # fmt: skip
+"""The errors of pipes to a process that has ended, or that runs another version of onnxtext."""
 
 Done = Callable[[str, int, Analysis | WorkerError], None]
 Found = Callable[[str, int, list[Diagnostic]], None]
@@ -175,7 +177,7 @@ def ask(
     `report` is called with the diagnostics as soon as they are known.
 
     Raises:
-        OSError, EOFError, ValueError, UnpicklingError: the process is gone.
+        Exception: one of `_GONE`; the process is gone, or its answer cannot be read.
     """
     if process is None or process.stdin is None or process.stdout is None:
         raise EOFError
