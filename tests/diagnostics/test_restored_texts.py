@@ -72,6 +72,11 @@ def test_a_typo_is_corrected(right: str, wrong: str) -> None:
     assert same(error.fix.apply(broken), TEXT)
 
 
+def test_a_type_that_begins_with_another_is_not_written_twice() -> None:
+    (error,) = syntax_errors(TEXT.replace("float x", "float float16 x"))
+    assert "twice" not in error.message
+
+
 def parts(text: str) -> str:
     """Return a text with a record, a function, metadata and a resource."""
     return f"""\

@@ -281,7 +281,8 @@ _DOUBLED = OPENING | {"?"}
 def repeated_token(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose a token that is written twice: `axis axis = 1`, `{{0}`, `float float x`, `a. .B`."""
     for before, token in pairwise([*context.done[-3:], *context.rest[:1]]):
-        if not token.startswith(before):
+        longer = token != before and token[len(before) - 1 : len(before) + 1].isalnum()
+        if longer or not token.startswith(before):  # `float16` is longer than `float`
             continue
         edits = (Edit(Span(before.at, token.at), ""),)
         twice = context.name(before) in {"PRIM", "DOT", "DECORATOR"} and context.is_certain(edits)
