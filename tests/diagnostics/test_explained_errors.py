@@ -154,6 +154,13 @@ ERRORS: dict[str, tuple[str, list[tuple[int, int]], str, str | None]] = {
     "a version in single quotes": (
         key("opset_import: ['21'],"), [(3, 16)], "a number needs no quotes", "write `21`",
     ),
+    "an import among nodes": (
+        node("  import onnx"), [(4, 3)],
+        "this line is neither a statement nor a comment", "make it a comment",
+    ),
+    "an assignment with an operator": (
+        node("  t += x"), [(4, 5)], "expressions are not supported", "write `NAME = Add (t, x)`",
+    ),
     "an expression as the value of an attribute": (
         node("  u = Op <a = 3 * 4, b = 1> (t)"), [(4, 17)], "a value cannot be an expression",
         "write the result",

@@ -298,6 +298,14 @@ EXPLAINED = {
     "an initializer without a type": (
         value("  w = [1, 2],"), (4, 3), "an initializer needs a type before its name",
     ),
+    "a node as data": (
+        value("  float[3] w = Constant <value_float = 1.0> (),"),
+        (4, 16), "the data of an initializer must be written out",
+    ),
+    "a call as data": (
+        value("  float[3] w = np.zeros (3),"),
+        (4, 16), "the data of an initializer must be written out",
+    ),
     "a name as data": (
         value("  float[8] w = zeros,"),
         (4, 16), "the data of an initializer must be written out, but `zeros` is a name",

@@ -55,7 +55,8 @@ COMMON_ERRORS = (
     metadata_errors.block_head,
     section_errors.metadata_colon, section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,
-    label_errors.unquoted_label, misplaced_constructs.graph_value_without_head,
+    label_errors.unquoted_label,
+    value_errors.called_data, misplaced_constructs.graph_value_without_head,
     misplaced_lines.misplaced_line,
     # Keys
     header_value_errors.point_in_integer, header_value_errors.unquoted_header_value,
@@ -81,7 +82,7 @@ COMMON_ERRORS = (
     markdown_and_comments.backticks, markdown_and_comments.trailing_comment,
     # Nodes
     attribute_list_errors.node_among_attributes,
-    right_sides.right_sides, right_sides.computed_values,
+    right_sides.right_sides, right_sides.augmented_assignments, right_sides.computed_values,
     python_syntax.python_types, label_errors.labels, foreign_nodes.foreign_nodes,
     foreign_nodes.foreign_attributes, foreign_nodes.unnamed_graph,
     misplaced_node_parts.line_in_brackets,

@@ -46,7 +46,8 @@ _GRAPH_AMONG_NODES = 3
 It is high: more often, a `}` is missing before the graph.
 """
 _PROSE = re.compile(
-    r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,})[ \t]*$"
+    r"[ \t]*([A-Za-z][^\s=<>{}()\[\]\"#]*(?:[ \t]+[^\s=<>{}()\[\]\"#]+){2,}"
+    r"|import[ \t]+[\w.]+)[ \t]*$"
 )
 
 
@@ -296,7 +297,7 @@ def file_name(context: ErrorContext) -> Iterator[Diagnosis]:
 
 
 def prose(context: ErrorContext) -> Iterator[Diagnosis]:
-    """Diagnose a line of prose, such as `Here is the model:`."""
+    """Diagnose a line of prose, such as `Here is the model:`, or `import onnx`."""
     match = _PROSE.match(context.text, context.line_start, context.line_end)
     bracket = context.innermost or context.bracket or "{"
     if match is None or bracket != "{":

@@ -12,6 +12,7 @@ from onnxtext.syntax.heuristics.constructs.attribute_list_errors import NODE
 from onnxtext.syntax.heuristics.constructs.data_errors import type_of_list
 from onnxtext.syntax.heuristics.constructs.node_errors import (
     NAMES,
+    closing_index,
     in_attributes,
     opening_index,
     unopened_bracket,
@@ -158,6 +159,32 @@ def unfinished_values(context: ErrorContext) -> Iterator[Diagnosis]:
         yield incomplete_statement("the data, such as `[1, 2]`,", last, last.span, edits)
     elif len(done) == 1 < len(last) and any(word.startswith(last) for word in load_keywords()):
         yield incomplete_statement("a name", last, last.span, edits)
+
+
+def called_data(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a node or call as the data of an initializer: `float w = Constant <…> ()`."""
+    done = context.done
+    index = next((index for index, token in enumerate(done) if token == "="), None)
+    if not index or len(done) < index + 2 or "value_info" not in context.rules:
+        return
+    name, tokens = done[index + 1], [*done[index + 2 :], *context.rest]
+    if context.name(name) != "WORD" or name in {"external", "sparse"} or not tokens:
+        return
+    while tokens[:1] == ["."] and len(tokens) > 1:  # as in `np.zeros (3)`
+        tokens = tokens[2:]
+    end = name.end
+    for opener in ("<", "("):
+        if tokens[:1] == [opener]:
+            close = closing_index(tokens)
+            if close is None:
+                return
+            end, tokens = tokens[close].end, tokens[close + 1 :]
+    if end == name.end:
+        return
+    span = Span(name.at, end)
+    message = "the data of an initializer must be written out: nodes and calls are not possible"
+    help = "write the elements, such as `[1, 2]`; or move the node to the `{…}` of the graph"
+    yield advice("syntax-error", message, span, help, Edit(span, "[]"))
 
 
 def named_data(context: ErrorContext) -> Iterator[Diagnosis]:

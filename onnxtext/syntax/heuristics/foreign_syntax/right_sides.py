@@ -45,6 +45,10 @@ _PROPERTIES = {
     "data": "Identity", "values": "Identity",
 }  # fmt: skip
 """The ONNX operators for properties of arrays in Python."""
+_AUGMENTED = {
+    "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "@": "MatMul", "%": "Mod", "&": "And",
+    "|": "Or", "^": "Xor",
+}  # fmt: skip
 _NO_EXPRESSIONS = "expressions are not supported: every operation must be a node"
 _CONSTANT = "write an initializer in the `<…>` of the graph, or a node `Constant`"
 _NODE = "write `OUTPUTS = OPERATOR <ATTRIBUTES> (INPUTS)`, such as `y = Relu (x)`"
@@ -109,6 +113,19 @@ def _explain(context: ErrorContext, match: re.Match[str], name: str) -> tuple[st
         return f"{quoted} is a call of a method, not a node", help
     operands = ", ".join(match[group].strip() for group in ("condition", "yes", "no"))
     return _NO_EXPRESSIONS, f"write `{name} = Where ({operands})`"
+
+
+def augmented_assignments(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose `x += y`, which assigns a name again."""
+    done, ahead, token = context.done, context.ahead, context.token
+    if token not in _AUGMENTED or ahead[:1] != ["="] or "node" not in context.rules:
+        return
+    if len(done) != 1 or ahead[0].at != token.end:
+        return
+    value = "…" if not ahead[1:] else str(ahead[1])
+    help = f"write `NAME = {_AUGMENTED[token]} ({done[0]}, {value})`: a name is assigned only once"
+    span = Span(token.at, ahead[0].end)
+    yield Diagnosis("not-a-name", _NO_EXPRESSIONS, span, help=help, skip_to=context.line_end + 1)
 
 
 def computed_values(context: ErrorContext) -> Iterator[Diagnosis]:
