@@ -77,6 +77,13 @@ def test_a_type_that_begins_with_another_is_not_written_twice() -> None:
     assert "twice" not in error.message
 
 
+def test_a_comment_after_a_comma_is_not_taken_for_code() -> None:
+    broken = TEXT.replace("[1, 2]", "[\n    1, # 3, 4\n    , # 5\n    2,\n  ]")
+    (error,) = syntax_errors(broken)
+    assert error.position is not None
+    assert broken.splitlines()[error.position.line - 1] == "    , # 5"
+
+
 def parts(text: str) -> str:
     """Return a text with a record, a function, metadata and a resource."""
     return f"""\

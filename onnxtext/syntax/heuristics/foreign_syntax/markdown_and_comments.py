@@ -78,7 +78,8 @@ def code_as_comment(context: ErrorContext) -> Iterator[Diagnosis]:
     above = [token.end for token in context.done if token.end <= context.line_start]
     end = above[-1] if above else context.previous_end
     start = context.text.find("#", end, context.line_start)
-    if start >= 0 and not context.text[end:start].strip(" \t"):
+    remark = context.text.startswith("# ", start) and context.text[end - 1 : end] == ","
+    if start >= 0 and not remark and not context.text[end:start].strip(" \t"):
         edits = (Edit(Span(start, start + 1), ""),)
         if context.is_certain(edits):
             message = "this `#` turns code into a comment"
