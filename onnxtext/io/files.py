@@ -270,7 +270,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
         mode = os.fstat(file.fileno()).st_mode
     except UnsupportedOperation:  # not backed by a file descriptor
         mode = 0
-    max_bytes = _MAX_DEVICE_BYTES if stat.S_ISCHR(mode) else _MAX_PIPE_BYTES
+    max_bytes = _MAX_DEVICE_BYTES if stat.S_ISCHR(mode) else MAX_PIPE_BYTES
     data = BytesIO()
     while part := file.read(_CHUNK):
         data.write(part)
@@ -282,7 +282,7 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
 
 
 _MAX_DEVICE_BYTES = 1 << 28
-_MAX_PIPE_BYTES = 1 << 32
+MAX_PIPE_BYTES = 1 << 32
 
 
 def has_content(path: Path, data: bytes | memoryview) -> bool:

@@ -131,7 +131,7 @@ def settle_presence(root: Root, lists: list[list[Node]], tensors: list[Tensor] |
                 node.decorators = tuple(kept)
             elif not any(d.name == "doc" for d in found):
                 node.decorators += (unset_decorator("doc_string"),)
-    if _settle_tensor_names(_find_tensors(root, nodes) if tensors is None else tensors):
+    if settle_tensor_names(find_tensors(root, nodes) if tensors is None else tensors):
         explicit.append("tensor.name")
     if explicit:
         root.presence = Presence(root.presence.version, tuple(explicit))
@@ -143,7 +143,7 @@ def unset_decorator(name: str) -> Decorator:
     return Decorator("unset", (Field(None, Word(name)),))
 
 
-def _find_tensors(root: Root, nodes: list[Node]) -> list[Tensor]:
+def find_tensors(root: Root, nodes: list[Node]) -> list[Tensor]:
     """Return the distinct tensors in attributes, also parts of sparse tensors."""
     graphs = list_graphs(root)
     parameters = [graph.attributes for graph in graphs if isinstance(graph, Function)]
@@ -161,7 +161,7 @@ def _find_tensors(root: Root, nodes: list[Node]) -> list[Tensor]:
     return list({id(tensor): tensor for tensor in found}.values())
 
 
-def _settle_tensor_names(tensors: list[Tensor]) -> bool:
+def settle_tensor_names(tensors: list[Tensor]) -> bool:
     """Make `""` the default name if more tensors in attributes store `""` than store no name.
 
     Return whether `""` became the default. The frozen tensors, just decoded, are changed in

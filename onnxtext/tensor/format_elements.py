@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _FIELD_TYPES = {**VARINT_FIELDS, "float_data": "<f4", "double_data": "<f8"}
 """The numpy type of the entries of each typed field."""
-_BLOCK = 1 << 16
+BLOCK = 1 << 16
 """Number of elements that `is_splat` compares at a time, after the first `_FEW`.
 
 For elements narrower than a byte, it is the number of groups of three bytes.
@@ -156,8 +156,8 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
         return False
     if element.bits < 8:
         packed, first = np.frombuffer(data, np.uint8), -1
-        for start in range(0, packed.size, 3 * _BLOCK):  # four codes of 6 bits fill three bytes
-            codes = unpack(packed[start : start + 3 * _BLOCK], element.bits)
+        for start in range(0, packed.size, 3 * BLOCK):  # four codes of 6 bits fill three bytes
+            codes = unpack(packed[start : start + 3 * BLOCK], element.bits)
             codes = codes[: count - start * 8 // element.bits]
             first = int(codes[0]) if first < 0 else first
             if not (codes == first).all():
@@ -165,7 +165,7 @@ def is_splat(element: ElementType, data: bytes | memoryview, count: int) -> bool
         return True
     # Do not use numpy: its import takes longer than converting a small model.
     unit = bytes(data[:width])
-    for size, start in ((_FEW, 0), *((_BLOCK, start) for start in range(_FEW, count, _BLOCK))):
+    for size, start in ((_FEW, 0), *((BLOCK, start) for start in range(_FEW, count, BLOCK))):
         piece = bytes(data[start * len(unit) : (start + size) * len(unit)])
         if unit * (len(piece) // len(unit)) != piece:
             return False

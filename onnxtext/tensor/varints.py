@@ -31,7 +31,7 @@ _CUT_OFF = "the last varint is cut off"
 _TOO_LONG = "a varint is longer than ten bytes"
 _FEW = 1 << 10
 """Minimum number of values to encode with numpy."""
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 """Maximum number of values to encode at a time, to limit the memory."""
 
 
@@ -78,11 +78,11 @@ def int_fields(key: bytes, values: Sequence[int] | bytes) -> bytes:
         few = struct.unpack(f"<{size}q", values) if isinstance(values, bytes) else values
         return b"".join([key + signed_varint(value) for value in few])
     parts = []
-    for start in range(0, size, _CHUNK):
+    for start in range(0, size, CHUNK):
         if isinstance(values, bytes):
-            numbers = np.frombuffer(values, "<i8")[start : start + _CHUNK]
+            numbers = np.frombuffer(values, "<i8")[start : start + CHUNK]
         else:
-            numbers = np.array(values[start : start + _CHUNK], np.int64)
+            numbers = np.array(values[start : start + CHUNK], np.int64)
         pairs = np.full((len(numbers), 2), key[0], np.int64)
         pairs[:, 1] = numbers
         parts.append(pack_varints(pairs.reshape(-1)))

@@ -20,7 +20,7 @@ from onnxtext.wire.writer import MAX_MESSAGE_BYTES, varint
 _BLOCK = 16
 """Number of bytes in a block; blocks of the canonical encoding are indexed to find copies."""
 
-_MAX_BLOCKS = 1 << 18
+MAX_BLOCKS = 1 << 18
 """Maximum number of indexed blocks; the index then takes about 50 MB.
 
 A copy is found only if it contains an indexed block or continues after the previous copy. In data
@@ -33,7 +33,7 @@ _MIN_COPY = 8
 
 def make_patch(canonical: bytes, original: bytes) -> bytes:
     """Return a patch that turns `canonical` into `original`; takes linear time."""
-    step = max(_BLOCK, -(-len(canonical) // _MAX_BLOCKS))
+    step = max(_BLOCK, -(-len(canonical) // MAX_BLOCKS))
     offsets = range(0, len(canonical) - _BLOCK + 1, step)
     # In reverse, so that the first of several equal blocks counts.
     blocks = {canonical[offset : offset + _BLOCK]: offset for offset in reversed(offsets)}

@@ -248,7 +248,7 @@ def test_streams_without_descriptor_are_read() -> None:
 
 
 def test_an_endless_pipe_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("onnxtext.io.files._MAX_PIPE_BYTES", 3 << 20)
+    monkeypatch.setattr("onnxtext.io.files.MAX_PIPE_BYTES", 3 << 20)
     with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
         assert endless.stdout is not None
         try:

@@ -532,12 +532,12 @@ def test_gc_keeps_blobs_that_are_being_stored(tmp_path: Path, moment: str) -> No
         patch = (
             "import subprocess\n"
             "from onnxtext.cli.commands import weights\n"
-            "old = weights._old\n"
+            "old = weights.old_files\n"
             "def patched(paths):\n"
             "    found = list(old(paths))\n"
             f"    subprocess.run({convert!r}, check=True)\n"
             "    return found\n"
-            "weights._old = patched\n"
+            "weights.old_files = patched\n"
         )
         result = run_patched(patch, *collect[3:])
     else:

@@ -34,7 +34,7 @@ def test_canonical_map_takes_the_fast_path(
     def fail(*_: object) -> bytes:
         raise AssertionError("canonical bytes took the slow path")
 
-    monkeypatch.setattr(lift, "_LARGE", large)
+    monkeypatch.setattr(lift, "LARGE", large)
     monkeypatch.setattr(lift, "canonical_message", fail)
     data = model()
     assert lift.lift_model(mapped(data, tmp_path / "m.onnx")) == lift.lift_model(data)

@@ -299,7 +299,7 @@ def test_both_cores_find_the_same_attributes(name: str) -> None:
         found = list(listed([*nodes, *odd]))
         with using("python", visit):
             assert list(map(id, found)) == list(map(id, listed([*nodes, *odd])))
-    tensors = presence_defaults._find_tensors(Model(Graph("g")), odd)
+    tensors = presence_defaults.find_tensors(Model(Graph("g")), odd)
     assert {id(small), id(large), id(sparse.indices)} == set(map(id, tensors))
     # With a type and a name, numbers are numeric: 1, (1, 2), Float32(0) and Floats.
     numeric = 4
@@ -334,7 +334,7 @@ def test_names_of_tensors_are_settled_the_same(
     def settled() -> tuple[bool, list[Attribute]]:
         tensors = [Tensor(TensorType("float", (0,)), RawData(b""), name) for name in names]
         values = [Attribute("value", AttributeType.TENSOR, tensor) for tensor in tensors]
-        return presence_defaults._settle_tensor_names(tensors), values
+        return presence_defaults.settle_tensor_names(tensors), values
 
     native = settled()
     monkeypatch.setattr(presence_defaults, "core", lambda: "python")

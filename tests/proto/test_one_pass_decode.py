@@ -101,9 +101,9 @@ FACTS: dict[str, tuple[int, bool, bool, list[str | None] | None]] = {
 @pytest.mark.parametrize("text", ITEMS.values(), ids=ITEMS)
 def test_one_pass_gives_the_tree_of_the_careful_pass(text: str) -> None:
     data = onnxtext.to_binary(HEADER + text + "\n")
-    result, _ = lift._fast_path(data, "ModelProto", None)
+    result, _ = lift.lift_in_one_pass(data, "ModelProto", None)
     assert isinstance(result, Model)
-    compared = lift._lift(Lifter(compare_items=True), data, "ModelProto", None)
+    compared = lift.lift_with(Lifter(compare_items=True), data, "ModelProto", None)
     assert result == compared
     assert isinstance(compared, Model)
     assert print_model(result) == print_model(compared)
@@ -137,6 +137,8 @@ def test_the_python_lifter_gives_the_same_tree() -> None:
     for text in ITEMS.values():
         data = onnxtext.to_binary(HEADER + text + "\n")
         for model in (data, data.removeprefix(b"\x08\x0a"), data + b"\xa0\x06\x01"):
-            plain = lift._lift(Lifter(compare_items=False, native=False), model, "ModelProto", None)
-            assert plain == lift._fast_path(model, "ModelProto", None)[0]
+            plain = lift.lift_with(
+                Lifter(compare_items=False, native=False), model, "ModelProto", None
+            )
+            assert plain == lift.lift_in_one_pass(model, "ModelProto", None)[0]
     assert core() in ("native", "python")

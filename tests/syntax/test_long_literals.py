@@ -57,7 +57,7 @@ def test_triple_strings_are_read_without_compiling_the_pattern() -> None:
 
 def test_literals_across_blocks_are_found() -> None:
     text = "[" + ", ".join(f"[{index}, 0.5]" for index in range(100_000)) + "]"
-    assert len(text) > 4 * literals._BLOCK
+    assert len(text) > 4 * literals.BLOCK
     assert literals.literal_end(text, 0) == len(text)
     assert literals.literal_end(f"{text}, [1]", 0) == len(text)
     assert literals.literal_end(text.replace("[77777,", "[1e+55,"), 0) == len(text)

@@ -416,7 +416,7 @@ def test_splats_are_found_block_by_block(
     name: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unpacking all elements of 4 bits at once would take twice the memory of the tensor."""
-    monkeypatch.setattr("onnxtext.tensor.format_elements._BLOCK", 2)
+    monkeypatch.setattr("onnxtext.tensor.format_elements.BLOCK", 2)
     element = ELEMENTS[name]
     count = 64 + more
     one = pack(np.full(count, 1, np.uint8), element.bits)

@@ -139,7 +139,7 @@ def test_unpacked_fields_are_written_as_by_protobuf(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few values, many values and several chunks are written as by protobuf."""
-    monkeypatch.setattr("onnxtext.tensor.varints._CHUNK", 1500)
+    monkeypatch.setattr("onnxtext.tensor.varints.CHUNK", 1500)
     chance = random.Random(count)
     ints = [chance.choice([0, 1, -1, 127, 128, -(1 << 63), (1 << 63) - 1]) for _ in range(count)]
     floats = [chance.random() for _ in range(count)]

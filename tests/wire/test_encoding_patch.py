@@ -77,7 +77,7 @@ def test_a_patch_of_a_random_megabyte_is_fast(kind: str) -> None:
 
 def test_large_data_takes_a_small_multiple_of_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file with few blocks stands for a file of many GB with one odd byte."""
-    monkeypatch.setattr("onnxtext.wire.encoding_patch._MAX_BLOCKS", 1 << 10)
+    monkeypatch.setattr("onnxtext.wire.encoding_patch.MAX_BLOCKS", 1 << 10)
     data = random.Random(1).randbytes(1 << 20)
     wanted = data[:9] + b"odd" + data[10 : 1 << 19] + data[(1 << 19) + 999 :] + data[:4000]
     tracemalloc.start()

@@ -26,7 +26,7 @@ _MAX_CACHED = 50_000
 """The maximum number of answers to cache."""
 _LARGEST_CACHED = 1 << 14
 """The maximum size in bytes of a request whose answer is cached."""
-_SECONDS = {"model": 1.0, "node": 0.5, "body": 0.5}
+SECONDS = {"model": 1.0, "node": 0.5, "body": 0.5}
 """The limit of processor time in seconds for an empty request, by kind of request."""
 _SECONDS_PER_BYTE = 20e-6
 _MEMORY = 1 << 30
@@ -198,7 +198,7 @@ class InferenceClient:
                 return last
             if self._lost_seconds > _MAX_LOST_SECONDS or len(self.failures) >= MAX_FAILED:
                 return self._failed(Failure("stopped"))
-        seconds = _SECONDS[kind] + _SECONDS_PER_BYTE * size
+        seconds = SECONDS[kind] + _SECONDS_PER_BYTE * size
         memory = _MEMORY + _MEMORY_PER_BYTE * size
         try:
             parts = _request(seconds, memory, kind, *arguments)

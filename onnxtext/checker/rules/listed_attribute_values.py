@@ -28,7 +28,7 @@ class _Listed(NamedTuple):
 
     Attributes:
         operators: the operators with this attribute, separated by spaces; `*` for all.
-        attribute: the name of the attribute; in `_TABLE`, also several names separated by spaces.
+        attribute: the name of the attribute; in `TABLE`, also several names separated by spaces.
         values: the listed strings, separated by spaces, or the listed numbers. They include values
             of other operator versions that onnxruntime also accepts.
         loads: unlisted values that cause only a warning, because onnxruntime loads a model with
@@ -66,7 +66,7 @@ _FLAGS = """
     saturate select_last_index sorted training_mode transA transB upper
 """
 
-_TABLE = (
+TABLE = (
     _Listed("*", _FLAGS, _FLAG, None),  # later entries about the same attribute apply instead
     _Listed("*", "auto_pad", "NOTSET SAME_LOWER SAME_UPPER VALID", ("",)),
     _Listed("Attention", "qk_matmul_output_mode", range(4), None),
@@ -159,7 +159,7 @@ For other target types, onnxruntime rejects the values.
 def _listed_values(signature: Signature) -> dict[str, _Listed]:
     return {
         name: entry._replace(attribute=name)
-        for entry in _TABLE
+        for entry in TABLE
         if entry.domain == signature.domain
         and entry.since <= signature.since <= entry.until
         and (entry.operators == "*" or signature.name in entry.operators.split())

@@ -134,7 +134,7 @@ def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
             references = find_references(Path(name))
             orphaned = {references.store.directory / digest for digest in references.orphaned}
             old = []
-            for path, size in _old([*sorted(orphaned), *references.leftovers]):
+            for path, size in old_files([*sorted(orphaned), *references.leftovers]):
                 if delete and not _remove(references.store, path):
                     continue  # another process has stored the blob again
                 old.append((path, size))
@@ -171,7 +171,7 @@ def _remove(store: Store, path: Path) -> bool:
         raise CommandError("cannot-write", f"cannot remove {path}: {why}") from None
 
 
-def _old(paths: list[Path]) -> Iterator[tuple[Path, int]]:
+def old_files(paths: list[Path]) -> Iterator[tuple[Path, int]]:
     """Yield the files that are older than `_MIN_AGE_SECONDS`, with their sizes."""
     now = time.time()
     for path in paths:

@@ -98,7 +98,7 @@ def lift_model(data: bytes, finish: Finish | None = None, most_ints: int = sys.m
     return model
 
 
-_LARGE = 1 << 24
+LARGE = 1 << 24
 """Maximum size, in bytes, of encodings that are joined before they are compared.
 
 Joining is faster if there are many small nodes.
@@ -158,18 +158,18 @@ def _lift_proven(
     Raises:
         LiftError: the bytes are not a message of the type `message`.
     """
-    fast, differs = _fast_path(data, message, finish, most_ints)
+    fast, differs = lift_in_one_pass(data, message, finish, most_ints)
     if fast is not None:
         return data, fast
     # Let protobuf validate the bytes and encode them canonically.
     canonical = canonical_message(data, message)
     if canonical != bytes(data):
-        fast, differs = _fast_path(canonical, message, finish, most_ints)
+        fast, differs = lift_in_one_pass(canonical, message, finish, most_ints)
         if fast is not None:
             return canonical, fast
     try:
         canonical = bytes(canonical_unknown_fields(message, canonical))
-        lifted = _lift(
+        lifted = lift_with(
             Lifter(compare_items=True, graph_differs=differs), canonical, message, finish
         )
         return _lower(lifted, message), lifted
@@ -177,7 +177,7 @@ def _lift_proven(
         raise LiftError(error.message, error.offset) from None
 
 
-def _fast_path(
+def lift_in_one_pass(
     data: bytes, message: str, finish: Finish | None, most_ints: int = sys.maxsize
 ) -> tuple[Model | Fragment | None, bool]:
     """Decode without comparing items.
@@ -200,7 +200,7 @@ def _fast_path(
         if depth > DEEP:
             canonical_message(data, message)
         # Do not join the pieces of large models: their weights share memory with `data`.
-        if len(data) > _LARGE:
+        if len(data) > LARGE:
             is_complete = pieces_equal(pieces, data)
         else:
             pieces = [b"".join(pieces)]
@@ -238,19 +238,19 @@ def _lift_fast(
 ) -> Model | Fragment:
     """Decode with the selected core; after an error, repeat in Python, which defines the errors."""
     if core() == "python":
-        return _lift(Lifter(compare_items=False), data, message, finish)
+        return lift_with(Lifter(compare_items=False), data, message, finish)
     try:
         if message == "ModelProto":
             decoder = core_module("proto.decode_models").ModelDecoder({}, most_ints)
             model: Model | None = decoder.model(data)
             if model is not None:
                 return _settle(model, finish, decoder.facts())
-        return _lift(Lifter(compare_items=False), data, message, finish)
+        return lift_with(Lifter(compare_items=False), data, message, finish)
     except WireError:
-        return _lift(Lifter(compare_items=False, native=False), data, message, finish)
+        return lift_with(Lifter(compare_items=False, native=False), data, message, finish)
 
 
-def _lift(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
+def lift_with(lifter: Lifter, data: bytes, message: str, finish: Finish | None) -> Model | Fragment:
     """Decode a message with `lifter`; return it after `_settle`."""
     lifted: Model | Fragment
     match message:

@@ -27,7 +27,7 @@ _DEEPEST = 100
 _ALLOWED = b"0123456789.eE+-, \t\n\v\f\r"
 """The characters in and between numbers. A literal also contains its own kind of brackets."""
 
-_BLOCK = 1 << 18
+BLOCK = 1 << 18
 _BLANK = r"[ \t\n\v\f\r]*"
 _BEGIN = re.compile(
     rf"{{{_BLANK}(?=[-+0-9][-+0-9.eE, \t\n\v\f\r]{{{_LEAST}}})"
@@ -81,5 +81,5 @@ def literal_end(text: str, offset: int) -> int:
         if codes.size < len(part):
             return UNCLOSED
         start += size
-        size = min(size * 4, _BLOCK)
+        size = min(size * 4, BLOCK)
     return UNCLOSED

@@ -132,7 +132,7 @@ def test_signals_end_a_command_and_its_child(
     script = """if True:
         from onnxtext.checker.isolation import inference_client
         from onnxtext.cli.main import main
-        inference_client._SECONDS = dict.fromkeys(inference_client._SECONDS, 600.0)
+        inference_client.SECONDS = dict.fromkeys(inference_client.SECONDS, 600.0)
         main()
     """
     parent = subprocess.Popen(

@@ -110,7 +110,7 @@ def test_the_mode_of_an_older_version_is_listed() -> None:
 
 def test_onnx_documents_the_listed_values() -> None:
     schemas = onnx.defs.get_all_schemas_with_history()
-    for entry in listed_attribute_values._TABLE:
+    for entry in listed_attribute_values.TABLE:
         for operator, name in product(entry.operators.split(), entry.attribute.split()):
             described = [
                 f"{schema.doc} {schema.attributes[name].description}"
