@@ -136,7 +136,7 @@ class GraphComparer:
         self, match: GraphMatch, kind: str, old: Sequence[ValueInfo], new: Sequence[ValueInfo],
         pairs: Pairs, changed: Pairs,
     ) -> Iterator[tuple[int, int, bool]]:  # fmt: skip
-        """Yield changed and moved values, add others to `out` (see `Collector.matched_pairs`)."""
+        """Yield the changed and moved values; record the others, as `matched_pairs` does."""
 
         def describe(side: int, index: int) -> tuple[str, ItemPosition, str]:
             value = (old, new)[side][index]

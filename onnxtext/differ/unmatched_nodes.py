@@ -145,7 +145,10 @@ def producer_keys(side: MatchSide, marks: Sequence[int]) -> dict[int, Hashable]:
 
 
 def previous_matches(side: MatchSide, marks: Sequence[int]) -> dict[int, int]:
-    """Map each unmatched node to the mark of the nearest matched node before it; -1 if none."""
+    """Map the index of each unmatched node to the mark of the nearest matched node before it.
+
+    The mark is -1 if there is no such node. `marks` is as in `MatchSide.matched_uses`.
+    """
     result = {}
     mark = -1
     for index in side.left:

@@ -176,7 +176,7 @@ def message_class(name: str) -> Any:
 
 
 def _other_modules() -> tuple[Any, ...]:
-    """Return onnx's modules of messages outside of models."""
+    """Return the modules of onnx with the messages that no model contains."""
     from onnx import onnx_data_pb2, onnx_operators_ml_pb2
 
     return onnx_data_pb2, onnx_operators_ml_pb2

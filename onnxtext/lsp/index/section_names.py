@@ -196,7 +196,7 @@ def _names_in_pairs(section: SectionSpan, number: int, item: list[Token]) -> Ite
 def _names_in_path(
     section: SectionSpan, steps: Sequence[tuple[PathStep, Token]], within: FunctionKey | None
 ) -> Iterator[SectionName]:
-    """Yield the labels and outputs in a path such as `[label].attribute[1].output`.
+    """Yield the node labels and output names in a path such as `[label].attribute[1].output`.
 
     `steps` is the result of `path_steps`; `within` is the key of the function around the path.
     """

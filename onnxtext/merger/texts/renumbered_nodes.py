@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Match the nodes of a side in which names of the base denote other values.
+"""Match the nodes of a side that uses names of the base for other values.
 
 For example, `y = Relu (x)` becomes `h = Relu (x)`, and `y = Neg (h)` is new. Or an exporter numbers
 values in order: after a node is inserted, most names denote other values. Names then pair the wrong

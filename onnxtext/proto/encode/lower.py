@@ -121,7 +121,7 @@ def lower_guarded(
 
 
 def _depth(lowering: Any) -> int:
-    """Return the estimate of the nesting depth of the messages that were encoded."""
+    """Estimate the nesting depth of the messages that `lowering` has encoded."""
     return 3 * lowering.deepest + 2 * lowering.deepest_type  # type: ignore[no-any-return]
 
 

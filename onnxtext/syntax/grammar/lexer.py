@@ -108,7 +108,7 @@ class Lexer:
 
     @cached_property
     def _outside_strings(self) -> tuple[re.Pattern[str], list[str]]:
-        """The `_pattern` without strings, for text after a quote that is never closed."""
+        """`_pattern` without the string tokens, for the text after a quote that is never closed."""
         unquoted = [t for t in self._terminals if '"' not in t.pattern]
         return _token_pattern(unquoted, [(_LONG, _LONG_LIST)], strings=False)
 
