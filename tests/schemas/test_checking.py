@@ -339,4 +339,4 @@ def test_a_schema_that_python_code_registers_again_is_read_again() -> None:
             onnx.defs.deregister_schema("Foo", 1, "again")
 
     assert "input-count" in codes(1, "x, x")
-    assert "input-count" not in codes(2, "x, x")
+    assert not codes(2, "x, x")  # the process that infers types does not have the schema

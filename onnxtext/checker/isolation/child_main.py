@@ -125,7 +125,10 @@ def _infer(module: Any, kind: str, arguments: list[Any]) -> list[bytes]:
         schema = module.defs.get_schema(*operator)
         return [schema.get_context_dependent_function_with_opset_version(version, node, given)]
     operator, node, types, constants, opsets, version = arguments
-    schema = module.defs.get_schema(*operator)
+    try:
+        schema = module.defs.get_schema(*operator)
+    except module.defs.SchemaError:  # Python code registered it in the parent: infer no types
+        return []
     inferred = schema._infer_node_outputs(node, types, constants, {}, opsets, version)
     return [part for name, type in inferred.items() for part in (name.encode(), type)]
 
