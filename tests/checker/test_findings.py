@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import onnx
@@ -240,6 +240,23 @@ def test_the_cycle_and_the_chain_are_shown() -> None:
     (finding,) = onnxtext.check(text("a = Add (x, c)\nb = Neg (a)\nc = Abs (b)\ny = Relu (c)"))
     assert finding.code == "graph-cycle"
     assert "`a` -> `b` -> `c` -> `a`" in finding.message
+
+
+def test_cycles_do_not_depend_on_the_order_of_the_nodes() -> None:
+    nodes = ["a = Add (x, c)", "b = Sub (a, d)", "c = Abs (b)", "d = Neg (c)"]
+    functions = [
+        f'<domain: "l", opset_import: [21, "l": 1]>\n{name} (a) => (b) {{ b = l.{other} (a) }}\n'
+        for name, other in ("fg", "gh", "hf")
+    ]
+    opsets = '21, "l": 1'
+    sources = [text("\n".join([*some, "y = Relu (c)"])) for some in permutations(nodes)]
+    messages = [item.message for s in sources for item in onnxtext.check(s)]
+    assert len(messages) == len(sources)
+    assert len(set(messages)) == 1
+    sources = [
+        text("y = l.f (x)", opsets=opsets, rest="".join(some)) for some in permutations(functions)
+    ]
+    assert len({onnxtext.check(source)[0].message for source in sources}) == 1
 
 
 @pytest.mark.parametrize(

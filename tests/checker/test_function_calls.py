@@ -49,6 +49,19 @@ def test_overloads_are_functions_of_their_own() -> None:
     assert codes(text(bad, inputs=INPUTS, opsets=opsets, rest=functions)) == {"type-mismatch"}
 
 
+def test_operators_of_other_versions_are_one_finding_for_each_function() -> None:
+    function = (
+        '<domain: "l", opset_import: [11]>\nf (a) => (b) {\n  c = Clip (a)\n  b = Abs (c)\n}\n'
+    )
+    source = text("y = l.f (x)", opsets='21, "l": 1', rest=function)
+    (finding,) = onnxtext.check(source)
+    assert finding.code == "function-opset-conflict"
+    assert finding.message.startswith("`Abs` and 1 other operator differ between version 11")
+    assert [source[label.span.start : label.span.end] for label in finding.labels] == [
+        "Abs", "Clip"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize(
     ("operator", "wrong"),

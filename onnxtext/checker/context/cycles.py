@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 
-def find_cycles(before: list[list[int]]) -> list[list[int]]:
-    """Return one cycle, as node indices, of each strongly connected component that has a cycle.
+
+def cyclic_groups(before: list[list[int]]) -> list[list[int]]:
+    """Return the strongly connected components that have a cycle, as lists of node indices.
 
     `before` has, for each node, the indices of the nodes whose outputs it uses.
     """
     return [
-        _one_cycle(group, before)
-        for group in _components(before)
-        if len(group) > 1 or group[0] in before[group[0]]
+        group for group in _components(before) if len(group) > 1 or group[0] in before[group[0]]
     ]
 
 
 def _components(before: list[list[int]]) -> list[list[int]]:
     """Return the strongly connected components as lists of node indices.
 
-    `before` is as in `find_cycles`. This is Tarjan's algorithm without recursion.
+    `before` is as in `cyclic_groups`. This is Tarjan's algorithm without recursion.
     """
     order = [-1] * len(before)
     low = [0] * len(before)
@@ -57,19 +57,23 @@ def _components(before: list[list[int]]) -> list[list[int]]:
     return groups
 
 
-def _one_cycle(group: list[int], before: list[list[int]]) -> list[int]:
-    """Return a cycle of the strongly connected component `group`; its smallest index comes first.
+def one_cycle(
+    group: list[int], before: list[list[int]], names: Sequence[tuple[str, ...]]
+) -> list[int]:
+    """Return a cycle of the strongly connected component `group`.
 
-    Each node in the cycle uses an output of the previous node. `before` is as in `find_cycles`.
+    Each node in the cycle uses an output of the previous node. `before` is as in `cyclic_groups`.
+    The distinct `names` of the nodes decide between several cycles, and the least name comes first:
+    so the result does not depend on the order of the nodes.
     """
     members = set(group)
     path: list[int] = []
     seen: dict[int, int] = {}
-    node = min(group)
+    node = min(group, key=names.__getitem__)
     while node not in seen:
         seen[node] = len(path)
         path.append(node)
-        node = next(other for other in before[node] if other in members)
+        node = min([other for other in before[node] if other in members], key=names.__getitem__)
     cycle = list(reversed(path[seen[node] :]))
-    first = cycle.index(min(cycle))
+    first = cycle.index(min(cycle, key=names.__getitem__))
     return cycle[first:] + cycle[:first]

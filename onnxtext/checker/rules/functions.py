@@ -15,12 +15,13 @@ from onnxtext.checker.context.checked_model import (
     function_key,
     operator_key,
 )
-from onnxtext.checker.context.cycles import find_cycles
+from onnxtext.checker.context.cycles import cyclic_groups, one_cycle
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Signature
+from onnxtext.plurals import count_noun
 
 
 def check(subject: CheckedModel) -> Iterator[Finding]:
@@ -107,7 +108,8 @@ def _recursion(subject: CheckedModel) -> Iterator[Finding]:
     for caller, called in calls.items():
         for callee in called:
             callers[index[callee]].append(index[caller])
-    for cycle in find_cycles(callers):
+    for group in cyclic_groups(callers):
+        cycle = one_cycle(group, callers, keys)
         path = [keys[i] for i in (*cycle, cycle[0])]
         nodes = [calls[caller][callee] for caller, callee in pairwise(path)]
         kind = "recursive function" if len(cycle) == 1 else "recursive functions"
@@ -132,28 +134,36 @@ def _conflicts(subject: CheckedModel) -> Iterator[Finding]:
     for scope, _, versions in function_scopes:
         for domain, version in versions.items():
             imports.setdefault(domain, (version, scope))
-    reported: set[tuple[str, str, int]] = set()
+    found: dict[tuple[int, str], tuple[str, dict[str, Place]]] = {}
     for scope, function, versions in function_scopes:
         for node, target in zip(scope.nodes, resolved[id(scope)], strict=True):
             domain = plain_domain(node.domain)
             if type(target) is Scope or domain not in versions:
                 continue
             own_version, (version, importer) = versions[domain], imports[domain]
-            key = domain, node.op_type, id(function)
-            if version == own_version or min(version, own_version) < 1 or key in reported:
+            if version == own_version or min(version, own_version) < 1:
                 continue
             other = subject.schemas.find(domain, node.op_type, version)
             function_since = target.since if type(target) is Signature else None
             model_since = other.since if other is not None else None
             if function_since != model_since:
-                reported.add(key)
                 own = f"version {own_version}, which the function {quote(function.name)} imports"
                 others = f"version {version}, which {importer.describe()} imports"
-                message = f"`{node.op_type}` differs between {own}, and {others}"
-                help = "import the same version in both"
-                yield Finding(
-                    "function-opset-conflict", message, (Place(node, ("op_type",)),), help
+                _, places = found.setdefault(
+                    (id(function), domain), (f"between {own}, and {others}", {})
                 )
+                places.setdefault(node.op_type, Place(node, ("op_type",)))
+    for versions_text, places in found.values():
+        names = sorted(places)
+        differ = f"`{names[0]}` differs"
+        if len(names) > 1:
+            differ = f"`{names[0]}` and {count_noun(len(names) - 1, 'other operator')} differ"
+        yield Finding(
+            "function-opset-conflict",
+            f"{differ} {versions_text}",
+            tuple([places[name] for name in names]),
+            help="import the same version in both",
+        )
 
 
 def _usage(subject: CheckedModel, bodies: list[tuple[Scope, Function]]) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.cycles import find_cycles
+from onnxtext.checker.context.cycles import cyclic_groups, one_cycle
 from onnxtext.checker.context.finding import (
     Finding,
     Place,
@@ -206,16 +206,18 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
     for index, children in scope.children.items():
         needed[index].update(*[child.free_names() for child in children])
     producers = [{scope.position.get(name, GIVEN) for name in names} for names in needed]
-    cycles = find_cycles([[at for at in indices if at != GIVEN] for indices in producers])
+    before = [[at for at in indices if at != GIVEN] for indices in producers]
+    groups = cyclic_groups(before)
+    outputs = [tuple(node.outputs) for node in scope.nodes]
     by_holder: dict[int, list[NestedUse]] = {}
     for use in nested:
         by_holder.setdefault(use.holder, []).append(use)
-    for cycle in cycles:
-        yield _cycle(scope, cycle, needed, by_holder)
-    in_cycle = {index: slot for slot, cycle in enumerate(cycles) for index in cycle}
+    for group in groups:
+        yield _cycle(scope, one_cycle(group, before, outputs), needed, by_holder)
+    group_of = {index: number for number, group in enumerate(groups) for index in group}
 
     def is_in_cycle(user: int, name: str) -> bool:
-        return user in in_cycle and in_cycle[user] == in_cycle.get(scope.position[name])
+        return user in group_of and group_of[user] == group_of.get(scope.position[name])
 
     places: dict[str, list[Place]] = {}
     inner: dict[str, Scope] = {}
@@ -240,7 +242,7 @@ def _late(scope: Scope, late: list[Use], nested: list[NestedUse]) -> Iterator[Fi
             message,
             (first, Place(*scope.definition(name), "defined here, after its use"), *others),
             help="sort the nodes: a node comes after the nodes whose outputs it uses",
-            repair=None if cycles else Repair("sort", scope.original),
+            repair=None if groups else Repair("sort", scope.original),
             subject=Subject("value", name),
         )
 
