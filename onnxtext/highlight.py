@@ -133,15 +133,7 @@ def _opens_graph(following: list[Token]) -> bool:
 
 
 def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
-    """Return the Pygments token type of a name; None if its neighbors do not determine the type.
-
-    Args:
-        kind: the terminal of the name.
-        before: the token before the name.
-        after: the token after the name.
-        bracket: the innermost open bracket; "" outside of brackets.
-        graph: whether a `(` after the name would begin a graph.
-    """
+    """Return the Pygments token type of a name; None if its neighbors do not determine the type."""
     if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
         return "Keyword.Namespace"
     if before == "@":

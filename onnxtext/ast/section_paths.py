@@ -42,7 +42,6 @@ class Named(NamedTuple):
     Attributes:
         kind: `graph`, `value`, `output`, `value_info`, `tensor`, `node` or `function`.
         path: the path of the part, which begins in the enclosing function or the main graph.
-        item: the part itself.
         tied: whether a section can refer to the part by its path. The path must be unique, and the
             part must not be a sparse initializer.
     """

@@ -147,9 +147,6 @@ class ExternalData:
     """Data in another file: `external_data` with `data_location` EXTERNAL.
 
     A text writes `external("w.bin", 0)`.
-
-    Attributes:
-        entries: the (key, value) pairs, in order.
     """
 
     entries: tuple[tuple[str, str], ...]
@@ -269,7 +266,6 @@ class Tensor:
         type: the element type and the dimensions; every dimension is an int.
         data: the elements and how they are stored.
         name: the name of the tensor; None if the text omits it.
-        decorators: the decorators before the tensor.
     """
 
     type: TensorType
@@ -286,7 +282,6 @@ class SparseTensor:
         dims: the shape of the sparse tensor.
         values: the stored elements, which have the element type of the sparse tensor.
         indices: the positions of the stored elements.
-        decorators: the decorators before the tensor.
     """
 
     dims: tuple[int, ...]
@@ -307,13 +302,11 @@ class Attribute:
     """An `AttributeProto`: `axis = 1`.
 
     Attributes:
-        name: the attribute's name.
         type: the type; None if no type is stored (a reference without a type), or if `value` is a
             record.
         value: the value, whose class depends on `type`. None if only the type is stored (`a: int`).
             A `Record` has all fields except the name; it is used for attributes that no other
             syntax can express.
-        decorators: the decorators before the attribute.
     """
 
     name: str

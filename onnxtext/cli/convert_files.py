@@ -43,7 +43,6 @@ class Output(NamedTuple):
     """The result of a conversion.
 
     Attributes:
-        pieces: the bytes of the output, in order.
         beside: weight files to write beside the output, before it; None if there are none.
         external: the file of ONNX external data to write with the output; None if there is none.
         referenced: the external data files of the input or output; weights must not replace them.

@@ -58,7 +58,6 @@ class Reporter:
             is written, for example to hide a progress bar.
         format: the format of diagnostics, one of `FORMATS`.
         color: when to color output, one of `COLORS`.
-        colored: whether diagnostics are colored.
     """
 
     def __init__(self, output_format: str, color: str) -> None:

@@ -11,11 +11,7 @@ from onnxtext.diagnostics.terminal_text import escape_controls
 
 
 class Results:
-    """Writes results as lines, or with `--output-format json` as one JSON list at the end.
-
-    Attributes:
-        rows: the items of the JSON list.
-    """
+    """Writes results as lines, or with `--output-format json` as one JSON list at the end."""
 
     def __init__(self, reporter: Reporter) -> None:
         self.rows: list[dict[str, object]] = []

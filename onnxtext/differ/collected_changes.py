@@ -31,8 +31,6 @@ class Collector:
     """Collects the differences between two models.
 
     Attributes:
-        items: the added, removed, changed and moved items.
-        renames: the renamed values and nodes.
         notes: sentences that state which parts of the models were not compared, and why. The
             dictionary serves as an ordered set.
         matches: the matching pairs of graphs or functions that were compared.

@@ -26,8 +26,6 @@ class ModelSide:
         label: the name of the model for display.
         base: the directory for references to weight files and external data; None if unknown.
         source: the text of the model; None if there is none, or if `model` has no offsets in it.
-        encoder: encodes the statements of the model.
-        reader: reads the data of its tensors.
     """
 
     model: Model

@@ -19,7 +19,6 @@ class MatchSide:
     """One of the two graphs whose nodes are matched.
 
     Attributes:
-        body: the graph.
         statements: the key of each node from `NodeKinds.statements`, which includes all names.
         kinds: computes the keys of nodes.
         leaf_key: returns the key of a value that no node of the graph computes.

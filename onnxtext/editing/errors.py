@@ -12,13 +12,7 @@ from onnxtext.syntax.actions.integers import INT64_MAX, INT64_MIN
 
 
 def unknown_name_error(kind: str, name: str, candidates: Iterable[str]) -> OnnxTextError:
-    """Create the error for a name that does not exist in the model; its help suggests known names.
-
-    Args:
-        kind: the kind of the named item, such as `node` or `value`.
-        name: the name.
-        candidates: all names of this kind in the model.
-    """
+    """Create the error for a name that does not exist in the model; its help suggests names."""
     help = suggest_name(name, filter(None, candidates))
     return OnnxTextError(Diagnostic("edit-unknown-name", f"there is no {kind} `{name}`", help=help))
 

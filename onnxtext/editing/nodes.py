@@ -221,12 +221,7 @@ def remove(model: Model, node: str) -> None:
 
 
 def remove_declarations(scope: Graph | Function, gone: set[str]) -> None:
-    """Remove the value infos, metadata and annotations of values that no node computes anymore.
-
-    Args:
-        scope: the graph or function; changed in place.
-        gone: the names of the values.
-    """
+    """Remove the value infos, metadata and annotations of values that no node computes anymore."""
     scope.values = [
         value for value in scope.values if value.data is not None or value.name not in gone
     ]

@@ -59,7 +59,6 @@ class InstalledSettings:
     """The state of onnxtext's settings in a scope (`local` or `global`).
 
     Attributes:
-        modes: the installed modes.
         file: the attributes file of the scope.
         values: the values of all settings in onnxtext's sections of the configuration, by name;
             users or other tools may have written some.

@@ -35,7 +35,6 @@ class Requirement:
     """A requirement of a mode: a git setting, or the attributes of its files.
 
     Attributes:
-        ok: whether the requirement is met.
         what: the name of a setting, or `attributes`.
         state: the current value or state, for display.
     """
@@ -47,12 +46,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class ModeStatus:
-    """Whether a mode of keeping models in git, such as `filter` (see `git.modes`), is set up.
-
-    Attributes:
-        mode: the mode.
-        requirements: the requirements of the mode, each with whether it is met.
-    """
+    """Whether a mode of keeping models in git, such as `filter` (see `git.modes`), is set up."""
 
     mode: Mode
     requirements: tuple[Requirement, ...]

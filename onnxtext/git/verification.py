@@ -48,8 +48,6 @@ class VerifyResult:
         path: the path relative to the top of the working tree.
         kind: how git stores the file: `binary`, `text` (in place of a binary model), `source` (a
             text file) or `empty`.
-        problems: error messages.
-        note: a remark that is not an error.
     """
 
     path: str

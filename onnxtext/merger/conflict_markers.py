@@ -20,7 +20,6 @@ class Markers:
     """The format of conflict markers, as in git.
 
     Attributes:
-        size: length of a marker.
         labels: names of the base, ours and theirs.
         swapped: whether ours and theirs were swapped for the merge; `lines` swaps them back.
     """

@@ -41,8 +41,6 @@ class FieldSpec(NamedTuple):
     """The definition of a field in the schema.
 
     Attributes:
-        name: the name of the field, such as `op_type`.
-        number: the number of the field.
         kind: the type of a value: `int64`, `string`, `message`, `enum`, …
         wire_type: the wire type of one value.
         repeated: whether the field is a list.

@@ -33,7 +33,6 @@ class Splicing:
     are replaced. Then the result may not parse, and the caller must check it.
 
     Attributes:
-        edits: receives the edits.
         renamed: the result of `renamed_names`.
         in_parts: whether only the changed parts of long statements are replaced.
     """

@@ -33,12 +33,7 @@ class Edit:
 
 @dataclass
 class TextEdits:
-    """Edits of a text; their ranges do not overlap.
-
-    Attributes:
-        text: the text before the edits.
-        edits: the edits so far.
-    """
+    """Edits of a text; their ranges do not overlap."""
 
     text: str
     edits: list[Edit] = field(default_factory=list)

@@ -37,7 +37,6 @@ class ReadableModel:
 
     Attributes:
         root: the model, graph or function, with blobs in place of its large data.
-        name: the name of its file in messages.
         findings: the errors of its text. `root` does not contain the statements with errors.
         source: its text; None for a binary model.
     """

@@ -27,7 +27,6 @@ class BlobError(ValueError):
     """Weights are missing, ambiguous or unreadable, or do not match their digest or use.
 
     Attributes:
-        code: the code of the diagnostic.
         at: the offset of the statement in its text; -1 if unknown.
     """
 

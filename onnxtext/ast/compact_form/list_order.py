@@ -61,7 +61,6 @@ class ValueInfoError(ValueError):
     """The arguments of `@value_info(…)` or `@initializers(…)` are invalid.
 
     Attributes:
-        decorator: the name of the decorator.
         expected: the valid keywords; () if an argument is repeated.
     """
 
@@ -115,7 +114,6 @@ class ListEntry(NamedTuple):
 
     Attributes:
         part: the part of the list, such as `inputs` (see `PARTS`).
-        name: the name of the value.
         type: the type of the value; None if the value has no type.
         at: the character offset of the statement that has the type; -1 if it was not parsed.
         statement: for an entry of `value_info`, its value info in `<…>`; None if the entry is an

@@ -55,11 +55,6 @@ class Signature:
         domain: the domain of the operator; `""` for the standard domain.
         since: the operator set version that introduced this schema.
         deprecated: whether this schema marks the operator as deprecated.
-        min_inputs: the minimum number of inputs of a node.
-        max_inputs: the maximum number of inputs of a node.
-        min_outputs: the minimum number of outputs of a node.
-        max_outputs: the maximum number of outputs of a node.
-        attributes: the formal attributes by name.
         variables: maps each type variable, such as `T`, to the types that it may stand for.
         origin: the file or package that contains this schema; `""` for the installed onnx.
         tentative: whether another version of the origin may define the operator differently.

@@ -107,7 +107,6 @@ class PlannedRepair:
     """A planned repair: its edits of the text, and its effect on the syntax tree.
 
     Attributes:
-        title: a description for users.
         order: for `sort` repairs, the node indices of the graph in the new order; otherwise None.
     """
 

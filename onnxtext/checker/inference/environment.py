@@ -83,7 +83,6 @@ class ShapeEnvironment(ValueEnvironment[Type]):
     """The inferred facts about the values of a scope: a graph or function body.
 
     Attributes:
-        scope: the scope.
         constants: maps the names of small constants to their types and data.
         places: maps the name of a value to the place in the model that determines its type: a
             declaration or the output of a node.

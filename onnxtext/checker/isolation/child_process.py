@@ -60,9 +60,6 @@ class WorkerDied(Exception):
 class Worker:
     """A child process that answers requests; the constructor starts it.
 
-    Attributes:
-        child: the process and its pipes.
-
     Raises:
         OSError: the process cannot be started.
     """

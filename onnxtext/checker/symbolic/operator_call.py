@@ -25,7 +25,6 @@ class OperatorCall:
     """A node and the known facts about its inputs.
 
     Attributes:
-        node: the node.
         shapes: the shape of each input; None where unknown.
         values: the elements of each input; None if they are unknown, or if the input is not a small
             tensor. May be empty if no elements of any input are known.

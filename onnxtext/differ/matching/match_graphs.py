@@ -36,7 +36,6 @@ class GraphMatch:
 
     Attributes:
         names: maps old value names to new ones.
-        nodes: pairs of nodes, in the order of the new graph.
         statements: the results of `NodeKinds.statements` for the old nodes and for the new nodes.
     """
 

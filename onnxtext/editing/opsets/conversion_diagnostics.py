@@ -26,7 +26,6 @@ class Remark:
     Attributes:
         code: `OBSTACLE` or `CHANGE`.
         message: describes the change or the obstacle to the user.
-        help: tells the user what to do; None if there is no advice.
         places: the places in the model that change or are obstacles, such as nodes.
     """
 
@@ -47,12 +46,7 @@ class Remark:
 
 
 class ConversionError(OnnxTextError):
-    """Raised if nodes cannot be converted.
-
-    Attributes:
-        remarks: a remark for each obstacle.
-        subject: the checked model.
-    """
+    """Raised if nodes cannot be converted."""
 
     def __init__(self, remarks: list[Remark], subject: CheckedModel) -> None:
         super().__init__(*remark_diagnostics(remarks, subject))
@@ -68,14 +62,7 @@ def remark_diagnostics(
     remarks: Iterable[Remark], subject: CheckedModel, *, source: Source | None = None,
     file: str | None = None,
 ) -> list[Diagnostic]:  # fmt: skip
-    """Return a diagnostic for each remark.
-
-    Args:
-        remarks: the remarks.
-        subject: the model before the conversion.
-        source: the text of the model; None for a binary model.
-        file: the name of a binary model.
-    """
+    """Return a diagnostic for each remark."""
     diagnostics = []
     for remark in remarks:
         hidden = len(remark.places) - _MAX_PLACES

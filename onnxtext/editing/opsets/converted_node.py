@@ -35,7 +35,6 @@ class ConvertedGraph:
     """A graph or function whose nodes are converted, and its new constants.
 
     Attributes:
-        scope: the graph or function.
         constants: maps the tensor of each new constant to the constant's name.
         new_tensors: maps the name of each new constant to its tensor.
     """
@@ -57,8 +56,6 @@ class NodeConversion:
     has no readable value, or no known type.
 
     Args:
-        facts: the types, constants and names of the model.
-        graph: the graph or function that contains the node.
         node: the original node, which is not changed.
         old: the schema of the node before the step.
         new: the schema after the step; None if the operator does not exist in that version.

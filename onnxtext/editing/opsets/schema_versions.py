@@ -50,13 +50,6 @@ def misfit_reason(
 
     A value of unknown type fits if the conversion created it. It also fits if `signature` allows
     all types that `before` allows, or all types of the value in the calls of its function.
-
-    Args:
-        node: the node.
-        signature: the schema that the node should fit.
-        before: the schema that the node fitted before.
-        facts: the types of the model.
-        scope: the graph or function that contains the node.
     """
     if signature.deprecated:
         return f"`{node.op_type}` is deprecated since version {signature.since}"

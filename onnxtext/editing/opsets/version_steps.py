@@ -35,8 +35,6 @@ class GraphConverter:
     The methods raise `NotConvertible` if a node cannot be converted.
 
     Args:
-        facts: the types, constants and names of the model.
-        graph: the graph or function that contains the nodes.
         targets: the versions to convert to, by domain.
     """
 

@@ -37,7 +37,6 @@ class Changes:
     a removed node's output has the suffix ` (before)`.
 
     Attributes:
-        label: the name of the old version.
         status: `added`, `removed` or `changed`, by the id of the node.
         notes: descriptions of the fields that differ, by the id of the node.
         removed: (index, id, group path) of each removed node, by the number of its graph. The index

@@ -47,7 +47,6 @@ class Index:
         root: its syntax tree, which may be partial; None if nothing could be parsed.
         subject: the checker's data about `root`, such as scopes; None if nothing could be parsed.
         statements: all statements, in the order of the text.
-        starts: the offsets of `statements`.
         labels: the cache of `resolve_section_names.node_labels`, by the `id` of the scope.
     """
 

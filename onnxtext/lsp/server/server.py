@@ -68,7 +68,6 @@ class Server(LanguageServer):
 
     Attributes:
         documents: the open documents, by URI.
-        checker: checks the documents in the background.
         strict: whether internal errors are sent to the client as errors of requests.
         status: the exit status of the session.
     """

@@ -35,7 +35,6 @@ class Merger:
 
     Attributes:
         renames: the renames of ours and the renames of theirs.
-        notes: warnings for the user.
         about_comments: number of conflicts that concern comments only.
 
     The methods raise `MergeConflict` if both sides changed something in different ways, and no

@@ -23,9 +23,7 @@ class NodeRules:
 
     Attributes:
         outputs: returns the names of the outputs of a node as a tuple; None if it has no outputs.
-        reads: returns the names of the inputs of a node.
         label: returns the label of a node; None if it has no label.
-        operator: returns the operator of a node.
         content: returns the operator, inputs and attributes of a node; None for other items.
         form: returns the operator and attributes of a node.
         whole: returns the whole content of a node.

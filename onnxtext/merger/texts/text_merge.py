@@ -153,10 +153,8 @@ class _Merge:
     """A merge of valid texts.
 
     Attributes:
-        texts: the base, ours and theirs.
         versions: the canonical bytes of the models, with marks (see `DataMarks`) for tensor data.
         known: the data that the marks replace.
-        notes: receives warnings for the user.
     """
 
     texts: Sequence[str]

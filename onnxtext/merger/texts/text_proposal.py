@@ -30,7 +30,6 @@ class Proposal:
 
     Attributes:
         text: the merged text with conflict markers.
-        conflicts: number of conflicts.
         plain: the merge with conflicts resolved to ours.
         about_comments: number of conflicts that concern comments only.
         marked: the text with the markers that `resolve_both_ways` reads; "" without conflicts.

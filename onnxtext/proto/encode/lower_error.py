@@ -14,7 +14,6 @@ class LowerError(ValueError):
     Attributes:
         message: the reason.
         at: the statement's offset in its text; -1 if unknown.
-        code: the code of the diagnostic.
         mark: the wrong text in the statement, such as a blob's digest; "" if unknown. For an
             invalid record, words that occur in this order in the statement, such as `@set nope` or
             `configuration num_device`; the last word is wrong.

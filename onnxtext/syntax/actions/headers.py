@@ -42,10 +42,6 @@ class Header:
 
     If a key is repeated, its last value is used; lists are concatenated. The official parser does
     the same.
-
-    Attributes:
-        at: maps each key to its offset in the text.
-        values: maps each key to its value.
     """
 
     at: dict[str, int] = field(default_factory=dict)

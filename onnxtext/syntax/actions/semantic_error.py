@@ -23,7 +23,6 @@ class SemanticError(ValueError):
     By default, they end at the end of the token.
 
     Attributes:
-        code: the code of the diagnostic, such as `syntax-error`.
         message: the problem; must begin in lower case and have no final period.
         at: the 0-based character offset of the marked text in the source; None to mark the start
             of the construct.

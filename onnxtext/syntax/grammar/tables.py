@@ -115,7 +115,6 @@ class GrammarRule(NamedTuple):
     """One alternative of a grammar rule.
 
     Attributes:
-        origin: the name of the rule, which is the left-hand side.
         symbols: the names of the symbols on the right-hand side, which a reduction pops.
         action: the name of the alternative's action: its alias, or the name of the rule.
         take: for each argument of the action, the index of its symbol in `symbols`; -1 if the

@@ -68,7 +68,6 @@ class Correction:
 
     Attributes:
         cost: the lower the cost, the likelier it is that the user meant this change.
-        edit: the change.
         removed: the removed or replaced tokens.
         swapped: whether the change only swaps two tokens.
     """

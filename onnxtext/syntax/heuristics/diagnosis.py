@@ -21,9 +21,6 @@ class Diagnosis:
     """The probable cause of a syntax error.
 
     Attributes:
-        code: code of the diagnostic.
-        message: the message of the diagnostic.
-        span: the range to mark.
         edits: changes after which the text parses, none of them before `region.start` of the
             context; empty if none are known.
         title: the title of the fix; empty if the edits only serve to continue parsing.

@@ -49,11 +49,9 @@ class Change:
     Attributes:
         cost: the number that is subtracted from the number of parsed tokens when changes are
             compared.
-        edit: the change.
         missing: the terminal of the inserted punctuation; empty if the change inserts none.
         token: the removed or replaced token, or the token after an inserted sample such as `x`;
             None if the change inserts punctuation.
-        title: the title of the fix.
         instead: 1 if the change removes or replaces the unexpected token, else 0. It is added to
             the number of parsed tokens, which does not include this token.
     """

@@ -96,7 +96,6 @@ class Region:
     """The part of a text that is parsed speculatively.
 
     Attributes:
-        text: the whole text.
         start: the offset at which the region begins, between two tokens.
         states: the parser states at the start.
         error: the end of the region: the offset of the unexpected token; at an unexpected end, the

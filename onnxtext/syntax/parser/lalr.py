@@ -49,10 +49,6 @@ class Reduction:
     """A rule of the grammar with its action.
 
     Attributes:
-        name: the name of the action.
-        origin: the name of the rule.
-        symbols: the names of the symbols that the reduction pops.
-        size: the number of symbols.
         take: for each child (an argument of the action), the 0-based index of its symbol in
             `symbols`. The index is -1 if the child is None because an optional `[x]` is absent.
         action: the function that returns the value of the rule, given the children. None if the
@@ -113,7 +109,6 @@ class Automaton:
     """Immutable parser tables, with a reduction for each rule.
 
     Attributes:
-        reductions: the reductions of all rules.
         starts: maps each start symbol to its first state.
         ends: maps each start symbol to its accepting state.
         accepting: the set of accepting states.

@@ -40,7 +40,6 @@ class SizeConflict(NamedTuple):
     """A contradiction between two restrictions or equations of a symbol.
 
     Attributes:
-        name: the symbol.
         sizes: the two contradictory sizes as text: `4`, `1 or 5`, `N + 2`.
         places: for each of the two sizes, the place in the model that requires it. A single place
             if the node there accepts no size of the symbol.
