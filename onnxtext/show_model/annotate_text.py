@@ -7,29 +7,47 @@ as the weights on that page are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from onnxtext.diagnostics.terminal_text import visible_char
 from onnxtext.highlight import classify
 from onnxtext.show_model.load_model import ReadableModel
 
-_COLORS = {
-    "Comment": "2",
-    "Error": "31",
-    "Keyword.Constant": "35",
-    "Keyword.Namespace": "1",
-    "Keyword.Type": "36",
-    "Name.Attribute": "33",
-    "Name.Class": "1",
-    "Name.Decorator": "2",
-    "Name.Function": "1;34",
-    "Name.Label": "36",
-    "Name.Tag": "34",
-    "Number": "35",
-    "String": "32",
-    "String.Other": "2",
+
+class Style(NamedTuple):
+    """How to show the tokens of a kind; "" for the default color.
+
+    Attributes:
+        terminal: SGR parameters, for terminals.
+        html: CSS classes of `html.py`.
+        page: the CSS class of the pages of `onnxtext view`.
+    """
+
+    terminal: str = ""
+    html: str = ""
+    page: str = ""
+
+
+STYLES = {
+    "Comment": Style("2", "c", "comment"),
+    "Error": Style("31", "e", "error"),
+    "Keyword.Constant": Style("35", "n", "number"),
+    "Keyword.Namespace": Style("1", "k b", "section"),
+    "Keyword.Type": Style("36", "t", "type"),
+    "Name.Attribute": Style("33", "a", "attribute"),
+    "Name.Class": Style("1", "b", "graph"),
+    "Name.Decorator": Style("2", "c", "decorator"),
+    "Name.Function": Style("1;34", "o b", "operator"),
+    "Name.Label": Style("36", "t", "dimension"),
+    "Name.Namespace": Style(page="domain"),
+    "Name.Tag": Style("34", "k", "domain"),
+    "Name.Variable": Style(page="name"),
+    "Number": Style("35", "n", "number"),
+    "String": Style("32", "s", "string"),
+    "String.Other": Style("2", "c", "blob"),
 }
-"""The SGR parameters (terminal colors) of each token kind; other tokens have the default color."""
+"""The style of each kind of token, and of the kinds below it: `Number` is also for `Number.Hex`."""
 
 Piece = tuple[str, str]
 """(kind, text) of a token; kinds are spelled as in Pygments, such as `Name.Function`."""
@@ -77,24 +95,22 @@ def add_statistics(text: str, reading: ReadableModel) -> Iterator[Piece]:
 
 
 def _colorize(text: str, kind: str, color: bool) -> str:
-    sgr = style_of(_COLORS, kind) if color else None
-    if sgr is None or text.isspace():
+    sgr = style_of(kind).terminal if color else ""
+    if not sgr or text.isspace():
         return text
     # Pagers display each line separately: repeat the color on each line.
     lines = text.split("\n")
     return "\n".join([f"\x1b[{sgr}m{line}\x1b[0m" if line else "" for line in lines])
 
 
-def style_of(styles: Mapping[str, str], kind: str) -> str | None:
+def style_of(kind: str) -> Style:
     """Return the style of a token kind, or else of its nearest parent with a style.
 
-    The parent of `Name.Function` is `Name`. Return None if neither has a style.
+    The parent of `Name.Function` is `Name`.
     """
-    while kind:
-        if kind in styles:
-            return styles[kind]
+    while kind and kind not in STYLES:
         kind = kind.rpartition(".")[0]
-    return None
+    return STYLES.get(kind, Style())
 
 
 def escape_controls_in_lines(text: str) -> str:

@@ -28,24 +28,6 @@ _COLORS = {
 }
 """For each CSS class: the color variable of JupyterLab's theme, and a default color."""
 
-_CLASSES = {
-    "Comment": "c",
-    "Error": "e",
-    "Keyword.Constant": "n",
-    "Keyword.Namespace": "k b",
-    "Keyword.Type": "t",
-    "Name.Attribute": "a",
-    "Name.Class": "b",
-    "Name.Decorator": "c",
-    "Name.Function": "o b",
-    "Name.Label": "t",
-    "Name.Tag": "k",
-    "Number": "n",
-    "String": "s",
-    "String.Other": "c",
-}
-"""The CSS classes of each token kind."""
-
 _LAYOUT = """\
 .onnxtext-model.onnxtext-model{font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px);\
 line-height:1.35;white-space:pre;overflow:auto;max-height:45em;text-align:left;\
@@ -107,7 +89,7 @@ def to_html(pieces: Iterable[Piece]) -> str:
 def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
     line = _Line()
     for kind, piece in pieces:
-        classes = style_of(_CLASSES, kind)
+        classes = style_of(kind).html
         for index, part in enumerate(piece.split("\n")):
             if index:
                 yield line
@@ -116,7 +98,7 @@ def _lines(pieces: Iterable[Piece]) -> Iterator[_Line]:
                 continue
             line.text += part
             shown = escape(escape_controls_in_lines(part))
-            plain = classes is None or part.isspace()
+            plain = not classes or part.isspace()
             line.html += shown if plain else f'<span class="{classes}">{shown}</span>'
     if line.text:
         yield line

@@ -10,30 +10,11 @@ from dataclasses import dataclass, field
 
 from onnxtext.highlight import classify
 from onnxtext.lsp.index.positions import LineIndex
-from onnxtext.show_model.annotate_text import style_of
+from onnxtext.show_model.annotate_text import STYLES, style_of
 from onnxtext.viewer.page_model import ENCODING
 
-KINDS = {
-    "Comment": "comment",
-    "Error": "error",
-    "Keyword.Constant": "number",
-    "Keyword.Namespace": "section",
-    "Keyword.Type": "type",
-    "Name.Attribute": "attribute",
-    "Name.Class": "graph",
-    "Name.Decorator": "decorator",
-    "Name.Function": "operator",
-    "Name.Label": "dimension",
-    "Name.Namespace": "domain",
-    "Name.Tag": "domain",
-    "Name.Variable": "name",
-    "Number": "number",
-    "String": "string",
-    "String.Other": "blob",
-}
-"""The CSS class of each kind of token."""
-
-CLASSES = ("", *dict.fromkeys(KINDS.values()))
+CLASSES = ("", *dict.fromkeys([style.page for style in STYLES.values()]))
+"""The CSS classes of tokens."""
 
 MAX_COLORED_LENGTH = 2_000
 """Lists of elements, and strings, with more characters than this are shortened."""
@@ -185,7 +166,7 @@ def _by_line(
     line, offset = 0, 0
     found: list[int] = []
     for kind, piece in pieces:
-        class_index = CLASSES.index(style_of(KINDS, kind) or "")
+        class_index = CLASSES.index(style_of(kind).page)
         end = offset + len(piece)
         while offset < end:
             _, stop = bounds[line]
