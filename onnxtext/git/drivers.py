@@ -24,7 +24,6 @@ from onnxtext.io.text_or_binary import BINARY_SUFFIX, TEXT_SUFFIXES, has_binary_
 DRIVER_FAILED = 129
 """The exit status of a driver that fails. Git would interpret 1 to 128 as conflicts."""
 
-_LABELS = ("base", "ours", "theirs")
 _EMPTY_MODEL = b'<onnxtext: 1>\n"" () => () {}\n'
 """The text of an empty model."""
 
@@ -51,17 +50,16 @@ def merge_files(
     Raises:
         OSError: a file cannot be read or written; `ours` is then unchanged.
     """
-    from onnxtext.merger import merge
+    from onnxtext.merger import VERSIONS, merge
 
     base_label, our_label, their_label = [
         default if label in ("", "%S", "%X", "%Y") else label
-        for label, default in zip([*labels, "", "", ""], _LABELS, strict=False)
+        for label, default in zip([*labels, "", "", ""], VERSIONS, strict=False)
     ]
     stored = [read_input(path) for path in (base, ours, theirs)]
     plain = [without_note(data) for data in stored]
-    merged = merge(
-        *plain, marker_size=marker_size, labels=(base_label, our_label, their_label), path=path
-    )
+    named = (base_label, our_label, their_label)
+    merged = merge(*plain, marker_size=marker_size, labels=named, names=named)
     content = merged.content
     if merged.conflicts and not merged.is_binary and _is_filtered(path):
         content = leave_out(content, plain[1:])

@@ -20,6 +20,6 @@ certain renames of each side are applied to the other versions, and the merge is
 
 from __future__ import annotations
 
-from onnxtext.merger.merge_files import MergeResult, merge
+from onnxtext.merger.merge_files import VERSIONS, MergeResult, merge
 
-__all__ = ["MergeResult", "merge"]
+__all__ = ["VERSIONS", "MergeResult", "merge"]

@@ -7,11 +7,14 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from onnxtext.diagnostics import OnnxTextError, OnnxTextWarning
+from onnxtext.diagnostics import Diagnostic, OnnxTextError, OnnxTextWarning
 from onnxtext.io.memory import paused_collector
 from onnxtext.io.text_or_binary import looks_binary
 from onnxtext.merger.conflict_markers import Markers
 from onnxtext.merger.line_endings import LineEnds, plain_text
+
+VERSIONS = ("base", "ours", "theirs")
+"""The default names of the three versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,15 @@ class MergeResult:
         notes: warnings for the user, one sentence each.
         is_binary: whether the content is a binary model, or our version unchanged because a version
             cannot be read.
+        unreadable: an error for each version that is neither a text nor a model; if there is one,
+            the content is our version.
     """
 
     content: bytes
     conflicts: int
     notes: tuple[str, ...] = ()
     is_binary: bool = False
+    unreadable: tuple[Diagnostic, ...] = ()
 
     def __str__(self) -> str:
         """Return the merged text; a merged binary model is printed as text.
@@ -40,15 +46,11 @@ class MergeResult:
             OnnxTextError: the content is one of the versions, and is not a valid model.
         """
         # If a version cannot be read, the content is our version, which may be a text.
-        if not self.is_binary or (self.conflicts and not looks_binary(self.content)):
+        if not self.is_binary or (self.unreadable and not looks_binary(self.content)):
             return self.content.decode("utf-8", "surrogateescape")
         from onnxtext.binary_to_text import print_binary
 
         return print_binary(self.content, None)[0]
-
-
-class _Unreadable(Exception):
-    """A version cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ def merge(
     theirs: bytes,
     *,
     marker_size: int = 7,
-    labels: tuple[str, str, str] = ("base", "ours", "theirs"),
-    path: str = "",
+    labels: tuple[str, str, str] = VERSIONS,
+    names: Sequence[str] = VERSIONS,
 ) -> MergeResult:
     """Merge two versions of a model with their common ancestor.
 
@@ -90,7 +92,7 @@ def merge(
         theirs: the other version.
         marker_size: length of a conflict marker.
         labels: names of the base, ours and theirs in the markers.
-        path: name of the file in messages.
+        names: names of the base, ours and theirs in messages about versions that cannot be read.
     """
     if theirs in (base, ours):
         return MergeResult(ours, 0, is_binary=looks_binary(ours))
@@ -101,14 +103,25 @@ def merge(
     with paused_collector(), warnings.catch_warnings():
         # These warnings concern the inputs, not the merge.
         warnings.simplefilter("ignore", OnnxTextWarning)
-        try:
-            if all(map(looks_binary, files if base else files[1:])):
-                return _merge_models(files, markers, path)
-            versions = [_read(data, path) for data in files]
-        except _Unreadable as error:
-            note = f"{error}; our version is unchanged"
-            return MergeResult(ours, 1, (note,), is_binary=True)
-        return _merge_files(versions, markers)
+        are_binary = all(map(looks_binary, files if base else files[1:]))
+        versions: list[_Version] = []
+        unreadable: list[Diagnostic] = []
+        for data, name in zip(files, names, strict=True):
+            try:
+                versions.append(_read(data, name, keeps_resources=are_binary))
+            except OnnxTextError as error:
+                unreadable.append(error.diagnostics[0])
+        if unreadable:
+            return _keep_ours(ours, unreadable)
+        return (_merge_models if are_binary else _merge_files)(versions, markers)
+
+
+def _keep_ours(ours: bytes, unreadable: Sequence[Diagnostic]) -> MergeResult:
+    notes = [
+        f"a version cannot be read ({error.where()}: {error.message}); our version is unchanged"
+        for error in unreadable
+    ]
+    return MergeResult(ours, 1, tuple(notes), is_binary=True, unreadable=tuple(unreadable))
 
 
 # ---- Files ----------------------------------------------------------------------------------
@@ -129,17 +142,16 @@ def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:
     return MergeResult(data, conflicts, tuple(notes))
 
 
-def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeResult:
+def _merge_models(versions: Sequence[_Version], markers: Markers) -> MergeResult:
     """Merge binary models through texts that have digests instead of the weights."""
     from onnxtext.merger.texts.text_merge import merge_texts
 
-    versions = [_lift(data, path) if data else _Version("") for data in files]
     base, ours, theirs = [version.text for version in versions]
     resources = {key: data for version in versions for key, data in version.resources.items()}
     text, conflicts, notes = merge_texts(base, ours, theirs, markers, resources)
     if not conflicts:
         try:
-            return MergeResult(_encode(text, resources, path), 0, tuple(notes), True)
+            return MergeResult(_encode(text, resources), 0, tuple(notes), True)
         except OnnxTextError as error:
             notes.append(f"the merged text is not valid: {error.diagnostics[0].message}")
             notes.append("the result is this text: correct it, then convert it to a binary model")
@@ -154,37 +166,34 @@ def _merge_models(files: Sequence[bytes], markers: Markers, path: str) -> MergeR
     return MergeResult(text.encode(), max(conflicts, 1), tuple(notes))
 
 
-def _read(data: bytes, path: str) -> _Version:
+def _read(data: bytes, name: str, *, keeps_resources: bool) -> _Version:
+    """Read a version.
+
+    If `keeps_resources`, the blobs of a binary model are in `_Version.resources`, not in the text.
+
+    Raises:
+        OnnxTextError: the bytes are neither a text nor a valid model.
+    """
     from onnxtext.io.text_or_binary import decode_text
 
     if data and looks_binary(data):
-        version = _lift(data, path)
-        return replace(version, text=_print(version), resources={})
-    try:
-        text = decode_text(data, path or "<bytes>")
-    except OnnxTextError as error:
-        raise _unreadable(error) from None
-    text, line_ends = plain_text(text)
+        version = _lift(data, name)
+        return version if keeps_resources else replace(version, text=_print(version), resources={})
+    text, line_ends = plain_text(decode_text(data, name))
     return _Version(text, line_ends=line_ends)
 
 
-def _lift(data: bytes, path: str) -> _Version:
-    """Convert a binary model to text; return its blobs in `_Version.resources`, not in the text.
-
-    Raises:
-        _Unreadable: the bytes are not a valid model.
-    """
+def _lift(data: bytes, name: str) -> _Version:
     from onnxtext.binary_to_text import lift_placed
     from onnxtext.printer import print_model
 
     try:
-        model = lift_placed(data, name=path or "<bytes>")
+        model = lift_placed(data, name=name)
         resources, model.resources = model.resources, {}
         return _Version(print_model(model), True, resources)
     except RecursionError:
-        raise _Unreadable("a version cannot be read: it is nested too deeply") from None
-    except OnnxTextError as error:
-        raise _unreadable(error) from None
+        message = "the model is nested too deeply"
+        raise OnnxTextError(Diagnostic("too-deep", message, file=name)) from None
 
 
 def _print(version: _Version) -> str:
@@ -198,16 +207,12 @@ def _print(version: _Version) -> str:
     return f"{version.text}{section[1]}{section[2]}"
 
 
-def _unreadable(error: OnnxTextError) -> _Unreadable:
-    return _Unreadable(f"a version cannot be read: {error.diagnostics[0].message}")
-
-
-def _encode(text: str, resources: dict[str, bytes | memoryview], path: str) -> bytes:
+def _encode(text: str, resources: dict[str, bytes | memoryview]) -> bytes:
     from onnxtext.source import Source
     from onnxtext.syntax.parse import parse_model
     from onnxtext.text_to_binary import encode
 
-    source = Source(text, path or "<merge>")
+    source = Source(text, "<merge>")
     model = parse_model(source)
     model.resources = resources
     return b"".join(encode(model, source))

@@ -92,10 +92,17 @@ def test_a_text_that_does_not_parse_is_merged_by_lines(files: Path) -> None:
     assert "merge-note" in err
 
 
-def test_unreadable_versions_are_a_conflict(files: Path) -> None:
-    status, out, err = merge(files, "base.onnx", "ours.onnx", "none.onnx")
-    assert (status, out) == (1, binary(OURS))
-    assert "our version is unchanged" in err
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("suffix", ["onnx", "onnxtxt"])
+def test_unreadable_versions_are_errors(files: Path, number: int, suffix: str) -> None:
+    """The error names the file, and nothing is written; git's driver keeps ours instead."""
+    versions = [f"{name}.{suffix}" for name in ("base", "ours", "theirs")]
+    versions[number] = "none.onnx"
+    status, out, err = merge(files, *versions, "-o", "new.onnxtxt")
+    assert (status, out) == (1, b"")
+    assert "error[truncated-model]" in err
+    assert "--> none.onnx: byte" in err
+    assert not (files / "new.onnxtxt").exists()
 
 
 def test_existing_files_are_kept(files: Path) -> None:

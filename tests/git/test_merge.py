@@ -240,6 +240,11 @@ def test_the_driver_merges_files(repository: Repository) -> None:
     before = repository.read("a")
     assert driver(repository, "o", "a", "missing")[0] == 129
     assert repository.read("a") == before
+    repository.write("b", b"\0 no model")
+    status, err = driver(repository, "o", "a", "b", "7", "m.onnx", "base", "HEAD", "feature")
+    assert (status, repository.read("a")) == (1, before)
+    assert "m.onnx: a version cannot be read (feature: " in err
+    assert "our version is unchanged" in err
     assert sorted(path.name for path in repository.path.iterdir()) == [".git", "a", "b", "o"]
 
 

@@ -28,7 +28,8 @@ Examples:
 \b
 Exit status:
   0  everything was merged
-  1  there are conflicts, which are marked in the output
+  1  there are conflicts, which are marked in the output; or a file is
+     neither a text nor a model, and nothing is written
   2  could not run: wrong usage, a file is missing or cannot be read or
      written, or an existing file would have to be overwritten
 If several statuses apply, the highest is used."""
@@ -95,16 +96,19 @@ def command(
     with reporter.reporting(name):
         from onnxtext.merger import merge
 
+        files = [InputFile.of(version) for version in (base, ours, theirs)]
         result = merge(
-            *[read_file(InputFile.of(version)) for version in (base, ours, theirs)],
+            *map(read_file, files),
             marker_size=marker_size,
             labels=(named[1], named[0], named[2]),
-            path=name,
+            names=[file.name for file in files],
         )
+        if result.unreadable:
+            raise OnnxTextError(*result.unreadable)
         write_output(target, result.content, force=force)
         if not result.conflicts:
             merged = result.content if result.is_binary else str(result)
-            sources = tuple([InputFile.of(version).directory for version in (base, ours, theirs)])
+            sources = tuple([file.directory for file in files])
             warn_if_left_behind(merged, sources, target)
             if target is not None:
                 warn_of_other_suffix(target, is_binary=result.is_binary)

@@ -61,7 +61,8 @@ def merge_texts(
         models = [parse_model(Source(text, name)) for text, name in named if text.strip()]
         if ours.strip() and theirs.strip():
             return _merge_statements((base, ours, theirs), models, markers, resources)
-        reason = "a version is empty"
+        empty = markers.labels[2 if ours.strip() else 1]
+        reason = f"a version is empty ({empty})"
     except OnnxTextError as error:
         location = error.diagnostics[0].where()
         reason = f"a version is not a valid text ({location}: {error.diagnostics[0].message})"
