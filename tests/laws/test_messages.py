@@ -71,6 +71,14 @@ def test_limit_of_depth(name: str) -> None:
                 lift_fragment(data, name)
 
 
+@pytest.mark.parametrize("name", MESSAGES)
+def test_longer_varints_of_unknown_fields_are_read(name: str) -> None:
+    """Protobuf copies them; the text has only their values."""
+    data = b"\xa0\x06\x81\x80\x00\xa2\x06\x81\x00A\xa3\x06\x08\x81\x00\xa4\x06"
+    result = kind_of(name).FromString(data)
+    assert onnxtext.loads(onnxtext.dumps(result), type(result)) == result
+
+
 def test_shallow_messages_are_not_parsed_by_protobuf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decoding a fragment makes no copies of its weights, and needs no classes of protobuf."""
     monkeypatch.setattr("onnxtext.proto.decode.lift.canonical_message", None)

@@ -128,7 +128,8 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
     """Return the AST of a message other than a model.
 
     Args:
-        data: the canonical bytes of the message.
+        data: the bytes that protobuf writes for the message. Varints in unknown fields, which
+            protobuf copies, may be longer than necessary; the fragment has only their values.
         message: the name of the message type, such as `GraphProto` or `TypeProto.Tensor`.
 
     Raises:
@@ -136,6 +137,8 @@ def lift_fragment(data: bytes, message: str) -> Fragment:
     """
     lowered, fragment = _lift_proven(data, message)
     assert isinstance(fragment, Fragment)
+    if lowered != data:
+        data = bytes(canonical_unknown_fields(message, data))
     if lowered != data and message not in _NODES_AND_GRAPHS:
         fragment = record_fragment(data, message)
         lowered = lower_fragment(fragment, message)
