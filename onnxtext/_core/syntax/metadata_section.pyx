@@ -4,7 +4,7 @@
 Each function returns the same as its Python version, and calls it for rare forms and errors.
 """
 from onnxtext._core.ast.slots cimport (
-    NODE, OF_NODE, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, put, record, replace,
+    GRAPH, NODE, OF_NODE, OF_VALUE, VALUE_INFO, PyType_GenericAlloc, get, put, record, replace,
 )
 
 from onnxtext._core.ast.slots import slots_of
@@ -82,32 +82,42 @@ cdef bint fill_above(list items, list above) except -1:
     return True
 
 
-def bind_blocks(list blocks, names, bind):
-    """Attach metadata blocks to the nodes and values of a graph or function.
+def bind_blocks(list blocks, names_of, owner, bind):
+    """Attach metadata blocks to the nodes, values and nested graphs of a graph or function.
 
     Args:
         blocks: metadata blocks, and entries of the function itself.
-        names: the names in the graph or function.
+        names_of: returns the names in a graph or function.
+        owner: the graph or function.
         bind: the Python function that binds a block or entry; called for rare blocks, in order.
     """
+    names = names_of(owner)
     for block in blocks:
-        if type(block) is not BLOCK or not bind_block(block, names):
+        if type(block) is not BLOCK or not bind_block(block, names_of, names):
             bind(block)
 
 
-cdef bint bind_block(block, names) except -1:
-    """Attach a metadata block to its node or value; return False if Python must do it."""
+cdef bint bind_block(block, names_of, names) except -1:
+    """Attach a metadata block to its node, value or graph; return False if Python must do it."""
     cdef tuple path = get(block, OF_BLOCK.path)
+    cdef Py_ssize_t index, last = len(path) - 1
     kind = get(block, OF_BLOCK.kind)
-    if not path and kind == "graph":
+    if (last % 2 == 0) == (kind == "graph"):
+        return False
+    for index in range(0, last, 2):
+        graph = graph_at(names, path[index], path[index + 1])
+        if graph is None:
+            return False
+        names = names_of(graph)
+    if kind == "graph":
         names.owner.metadata = entries_of(block)
         return True
-    if len(path) != 1 or type(path[0]) is not STEP:
+    if type(path[last]) is not STEP:
         return False
-    name, _, is_label = <tuple>path[0]
+    name, _, is_label = <tuple>path[last]
     if kind == "node":
-        found = (<dict>(names.labels if is_label else names.nodes)).get(name)
-        if type(found) is not NODE:
+        found = node_at(names, path[last])
+        if found is None:
             return False
         replace(found, OF_NODE.metadata, entries_of(block))
         return True
@@ -119,15 +129,40 @@ cdef bint bind_block(block, names) except -1:
         found = (<dict>names.outputs).get(name)
     elif kind == "value_info":
         found = (<dict>names.declared).get(name)
+    elif kind == "tensor":
+        found = (<dict>names.tensors).get(name)
     else:
         return False
     if type(found) is VALUE_INFO:
         replace(found, OF_VALUE.metadata, entries_of(block))
         return True
-    if found is not None or kind == "output" or name not in <set>names.generated:
+    if found is not None or kind in ("output", "tensor") or name not in <set>names.generated:
         return False
     names.owner.value_metadata[name] = entries_of(block)
     return True
+
+
+cdef object node_at(names, step):
+    """Return the node that a step of a path names; None if there is none."""
+    if type(step) is not STEP:
+        return None
+    name, _, is_label = <tuple>step
+    found = (<dict>(names.labels if is_label else names.nodes)).get(name)
+    return found if type(found) is NODE else None
+
+
+cdef object graph_at(names, node_step, step):
+    """Return the graph that an attribute of a node holds; None for an item of a list of graphs."""
+    node = node_at(names, node_step)
+    if node is None or type(step) is not STEP:
+        return None
+    name, number, _ = <tuple>step
+    if number is not None:
+        return None
+    for attribute in get(node, OF_NODE.attributes):
+        if attribute.name == name and type(attribute.value) is GRAPH:
+            return attribute.value
+    return None
 
 
 cdef tuple entries_of(block):

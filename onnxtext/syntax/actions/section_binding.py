@@ -130,10 +130,10 @@ class SectionBinding:
 
         `owner` is the main graph or the function. For a function, `blocks` also has the entries of
         the function itself; they are ignored. `attach` binds one block; the native core uses it
-        only for some blocks, such as blocks of functions and of nested graphs.
+        only for some blocks, such as blocks of functions and of graphs in lists.
         """
         if core() == "native":
-            core_module("syntax.metadata_section").bind_blocks(blocks, self._of(owner), attach)
+            core_module("syntax.metadata_section").bind_blocks(blocks, self._of, owner, attach)
             return
         for block in blocks:
             attach(block)
