@@ -11,6 +11,7 @@ import pytest
 import onnxtext
 from onnxtext import Diagnostic
 from tests.checker.models import codes, errors, text
+from tests.diagnostics.found import fix_of
 
 VALUES = {
     "float": "1.5", "int": "2", "string": '"s"', "floats": "[1.5, 2.5]", "ints": "[1, 2]",
@@ -157,8 +158,7 @@ def test_the_fix_of_an_integer_for_a_float_is_a_float(node: str, fixed: str) -> 
     )
     source = model(node, *sources)
     (finding,) = errors(onnxtext.check(source))
-    assert finding.fix is not None
-    after = finding.fix.apply(source)
+    after = fix_of(finding).apply(source)
     assert fixed in after
     assert not codes(after)
 

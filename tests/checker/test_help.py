@@ -16,6 +16,7 @@ from tests.checker.models import text
 from tests.checker.test_findings import many
 from tests.checker.test_pages import directory, example, select
 from tests.checker.test_variants import PLACES, RULES, load
+from tests.diagnostics.found import help_of
 
 __all__ = ["directory"]
 
@@ -115,5 +116,4 @@ def test_fixable_findings_have_a_fix(name: str) -> None:
 def test_an_element_type_as_a_value_has_its_number_in_the_help() -> None:
     (found,) = onnxtext.check(text("y = Cast <to = int64> (x)", outputs="int64[4] y"))
     assert found.code == "attribute-type"
-    assert found.help is not None
-    assert "`7`, the number of `int64`" in found.help
+    assert "`7`, the number of `int64`" in help_of(found)

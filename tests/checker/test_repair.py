@@ -14,6 +14,7 @@ from onnxtext.checker.engine.fix_loop import fix_text
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.diagnostics.model import apply_edits
 from tests.checker.models import codes, text
+from tests.diagnostics.found import fix_of
 from tests.seeds import draws
 
 
@@ -101,8 +102,7 @@ def test_a_misspelled_value_info_is_not_removed() -> None:
     assert fixed(source) == (source, ())
     (finding,) = onnxtext.check(source)
     assert finding.help == "did you mean `hidden`?"
-    assert finding.fix is not None
-    (edit,) = finding.fix.edits
+    (edit,) = fix_of(finding).edits
     assert apply_edits(source, [edit]) == source.replace("hiden,", "hidden,")
 
 
@@ -217,13 +217,11 @@ def test_findings_carry_their_repair() -> None:
     for nodes in ("y = Relu (a)\na = Neg (x)", "hidden = Neg (x)\ny = Relu (hiden)"):
         model = text(nodes)
         (finding,) = onnxtext.check(model)
-        assert finding.fix is not None
-        result = apply_edits(model, finding.fix.edits)
+        result = apply_edits(model, fix_of(finding).edits)
         assert not codes(result)
         assert result == fixed(model)[0]
     (wrong,) = onnxtext.check(text("y = Rellu (x)"))
-    assert wrong.fix is not None
-    assert wrong.fix.applicability == "unsafe"
+    assert fix_of(wrong).applicability == "unsafe"
 
 
 def test_unused_initializers_are_removed_unless_the_rule_is_ignored() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import errors, syntax_errors
+from tests.diagnostics.found import errors, fix_of, help_of, line_of, syntax_errors
 from tests.diagnostics.models import node, value
 
 SECTIONS = {
@@ -30,8 +30,7 @@ def test_the_name_of_a_section_is_missing(name: str) -> None:
     (error,) = syntax_errors(text.replace(f"{name} {{", "{"))
     assert error.position == (4, 1)
     assert error.message == f"the `{name} {{` of this section is missing"
-    assert error.fix is not None
-    assert error.fix.apply(text.replace(f"{name} {{", "{")) == text
+    assert fix_of(error).apply(text.replace(f"{name} {{", "{")) == text
 
 
 @pytest.mark.parametrize("name", [name for name in SECTIONS if name != "order"])
@@ -39,11 +38,9 @@ def test_the_first_line_of_a_section_is_missing(name: str) -> None:
     text = section(name)
     broken = text.replace(f"{name} {{\n", "")
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert error.position.line == 4
+    assert line_of(error) == 4
     assert error.message == f"the `{name} {{` of this section is missing"
-    assert error.fix is not None
-    assert error.fix.apply(broken).split() == text.split()
+    assert fix_of(error).apply(broken).split() == text.split()
 
 
 def test_the_first_line_of_a_configuration_is_missing() -> None:
@@ -54,49 +51,37 @@ def test_the_first_line_of_a_configuration_is_missing() -> None:
     assert error.help == 'write the section\'s head, such as `configuration "2gpu" {`'
 
 
-@pytest.mark.parametrize("name", SECTIONS)
-def test_the_first_line_of_a_section_is_written_twice(name: str) -> None:
-    text = section(name)
-    broken = text.replace(f"{name} {{\n", f"{name} {{\n{name} {{\n")
-    (error,) = syntax_errors(broken)
-    assert (error.position, error.message) == ((5, 1), "this line is written twice")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+SMALL = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"
+INTERFACE = "g (\n  float[N] x\n) => (\n  float[N] y\n) <\n  float a = 1,\n  float b = 2\n> {\n"
+LONG = f"<ir_version: 10>\n{INTERFACE}  y = Add (x, a)\n}}\n"
+TWICE = [
+    *((section(name), f"{name} {{\n") for name in SECTIONS),
+    *((SMALL, line) for line in ("<\n", ">\n", "{\n")),
+    *((SMALL, lines) for lines in ("<\n  ir_version: 10\n>\n", "{\n  y = Abs (x)\n}\n")),
+    (LONG, "g (\n  float[N] x\n) => (\n"),
+    (LONG, ") => (\n"),
+    (LONG, ") => (\n  float[N] y\n) <\n"),
+    (LONG, ") <\n  float a = 1,\n  float b = 2\n> {\n"),
+    (LONG, INTERFACE),
+    (node("  y = Op <\n    a = 1,\n    b = 2,\n  > (x)"), "  y = Op <\n    a = 1,\n"),
+    ("g (\n  float[2] a,\n  uint4 b, string c\n) => () {}\n", "  uint4 b, string c\n"),
+]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "g (\n  float[N] x\n) => (\n",
-        ") => (\n  float[N] y\n) <\n",
-        ") <\n  float a = 1,\n  float b = 2\n> {\n",
-        "g (\n  float[N] x\n) => (\n  float[N] y\n) <\n  float a = 1,\n  float b = 2\n> {\n",
-    ],
-)
-def test_several_lines_are_written_twice(lines: str) -> None:
-    text = (
-        "<ir_version: 10>\n"
-        "g (\n  float[N] x\n) => (\n  float[N] y\n) <\n  float a = 1,\n  float b = 2\n> {\n"
-        "  y = Add (x, a)\n}\n"
-    )
+@pytest.mark.parametrize(("text", "lines"), TWICE)
+def test_lines_are_written_twice(text: str, lines: str) -> None:
     broken = text.replace(lines, lines + lines)
     (error,) = syntax_errors(broken)
     count = lines.count("\n")
-    assert error.message == f"this line and the next {count - 1} repeat the {count} lines above"
-    assert error.position is not None
-    assert error.position.line == broken[: broken.index(lines)].count("\n") + count + 1
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
-
-
-def test_two_lines_are_written_twice() -> None:
-    text = node("  y = Op <\n    a = 1,\n    b = 2,\n  > (x)")
-    lines = "  y = Op <\n    a = 1,\n"
-    broken = text.replace(lines, lines + lines)
-    (error,) = syntax_errors(broken)
-    assert error.message == "this line and the next repeat the 2 lines above"
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    others = f" {count - 1}" if count > 2 else ""
+    assert error.message == (
+        f"this line and the next{others} repeat the {count} lines above"
+        if count > 1
+        else "this line is written twice"
+    )
+    first = broken[: broken.index(lines)].count("\n") + count + 1
+    assert error.position == (first, len(lines) - len(lines.lstrip()) + 1)
+    assert fix_of(error).apply(broken) == text
 
 
 @pytest.mark.parametrize(
@@ -108,38 +93,7 @@ def test_equal_items_are_not_lines_that_are_written_twice(line: str) -> None:
     repeated = f"{item},\n    {item}"
     broken = text.replace(repeated, f"{repeated}\n    {repeated}")
     (error,) = syntax_errors(broken)
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text.replace(repeated, f"{repeated},\n    {repeated}")
-
-
-def test_the_last_declarations_are_written_twice() -> None:
-    text = "g (\n  float[2] a,\n  uint4 b, string c\n) => () {}\n"
-    broken = text.replace("  uint4 b, string c\n", "  uint4 b, string c\n" * 2)
-    (error,) = syntax_errors(broken)
-    assert (error.position, error.message) == ((4, 3), "this line is written twice")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
-
-
-@pytest.mark.parametrize("line", ["<\n", ">\n", "{\n"])
-def test_a_line_with_one_bracket_is_written_twice(line: str) -> None:
-    text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"
-    broken = text.replace(line, line + line)
-    (error,) = syntax_errors(broken)
-    assert error.message == "this line is written twice"
-    assert error.position == (broken[: broken.index(line)].count("\n") + 2, 1)
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
-
-
-@pytest.mark.parametrize("lines", ["<\n  ir_version: 10\n>\n", "{\n  y = Abs (x)\n}\n"])
-def test_a_header_or_a_body_is_written_twice(lines: str) -> None:
-    text = "<\n  ir_version: 10\n>\ng (float[N] x) => (float[N] y)\n{\n  y = Abs (x)\n}\n"
-    broken = text.replace(lines, lines + lines)
-    (error,) = syntax_errors(broken)
-    assert error.message == "this line and the next 2 repeat the 3 lines above"
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).apply(broken) == text.replace(repeated, f"{repeated},\n    {repeated}")
 
 
 @pytest.mark.parametrize("end", ["{\n", "<\n  float a = 1\n> {\n"])
@@ -150,16 +104,6 @@ def test_the_line_between_inputs_and_outputs_is_missing(end: str) -> None:
     assert error.message == "the outputs of the graph or function are missing"
 
 
-def test_the_line_between_inputs_and_outputs_is_written_twice() -> None:
-    line = ") => (\n"
-    text = f"<ir_version: 10>\ng (\n  float[N] x\n{line}  float[N] y\n) {{\n  y = Abs (x)\n}}\n"
-    broken = text.replace(line, line + line)
-    (error,) = syntax_errors(broken)
-    assert (error.position, error.message) == ((5, 1), "this line is written twice")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
-
-
 @pytest.mark.parametrize("value", ["[", "]", "[[", "[[]"])
 def test_an_incomplete_list_in_a_record_is_no_record(value: str) -> None:
     fields = "\n".join(f"      {number}: {number}" for number in range(999, 994, -1))
@@ -168,8 +112,7 @@ def test_an_incomplete_list_in_a_record_is_no_record(value: str) -> None:
         f"      ints: {value}\n{fields}\n      tensors: [{{}}, {{}}]\n    }},\n  >\n}}\n"
     )
     (error,) = syntax_errors(text)
-    assert error.position is not None
-    assert error.position.line == 6
+    assert line_of(error) == 6
     assert "`{`" not in error.message
 
 
@@ -185,9 +128,8 @@ def test_a_fix_of_the_last_line_ends_in_the_text() -> None:
     broken = f"{text}  y = Relu (x)}}\n"
     (error,) = syntax_errors(broken)
     assert error.message == "this line is written twice"
-    assert error.fix is not None
-    assert all(edit.span.end <= len(broken) for edit in error.fix.edits)
-    assert error.fix.apply(broken).split() == text.split()
+    assert all(edit.span.end <= len(broken) for edit in fix_of(error).edits)
+    assert fix_of(error).apply(broken).split() == text.split()
 
 
 GRAPH = "<ir_version: 10>\ng (x) => (y) {\n  # a comment\n  y = Op <\n    a = 1\n  > (x)\n}\n"
@@ -201,14 +143,11 @@ def test_only_the_second_of_two_equal_lines_is_removed(line: str) -> None:
     (error,) = syntax_errors(broken)
     several = line.count("\n") > 1
     assert error.message.startswith("this line and the next repeat" if several else "this line is")
-    assert error.position is not None
     first = broken.split("\n").index(line.split("\n", maxsplit=1)[0])
-    assert error.position.line == 1 + first + line.count("\n")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == GRAPH
+    assert line_of(error) == 1 + first + line.count("\n")
+    assert fix_of(error).apply(broken) == GRAPH
     (error,) = syntax_errors(broken.replace("\n", "\r\n"))
-    assert error.fix is not None
-    assert error.fix.apply(broken.replace("\n", "\r\n")) == GRAPH.replace("\n", "\r\n")
+    assert fix_of(error).apply(broken.replace("\n", "\r\n")) == GRAPH.replace("\n", "\r\n")
 
 
 FUNCTION = """<ir_version: 10, opset_import: [21, "l": 1]>
@@ -230,8 +169,7 @@ def test_other_marks_at_a_reference(wrong: str) -> None:
     broken = FUNCTION.replace("@alpha", wrong)
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == ((8, 33), f"expected `@alpha`, found `{wrong}`")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == FUNCTION
+    assert fix_of(error).apply(broken) == FUNCTION
 
 
 ROWS = "[\n      # first\n      [[3],\n       [5]],\n      [[7], # last\n       [9]]\n    ]"
@@ -311,9 +249,8 @@ def test_the_fix_of_the_only_error_restores_the_text(
     broken = text.replace(*typo)
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == (position, message)
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).applicability == "unsafe"
+    assert fix_of(error).apply(broken) == text
 
 
 @pytest.mark.parametrize(
@@ -327,10 +264,8 @@ def test_the_fix_of_the_only_error_restores_the_text(
 def test_brackets_blanks_and_points_of_a_path(wrong: str) -> None:
     broken = LABELED.replace("[second].branches[1].z", wrong)
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert error.position.line == 6
-    assert error.fix is not None
-    assert error.fix.apply(broken) == LABELED
+    assert line_of(error) == 6
+    assert fix_of(error).apply(broken) == LABELED
 
 
 def test_a_path_without_its_first_step_is_not_quoted() -> None:
@@ -351,8 +286,7 @@ def test_a_metadata_entry_of_several_lines_without_colon() -> None:
     broken = text.replace("k:", "k")
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == ((7, 7), "expected `:` after the key `k`")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).apply(broken) == text
 
 
 @pytest.mark.parametrize(
@@ -366,8 +300,7 @@ def test_a_metadata_entry_of_several_lines_without_colon() -> None:
 def test_a_fix_that_may_write_the_wrong_mark_is_unsafe(text: str, typo: tuple[str, str]) -> None:
     assert not syntax_errors(text)
     (error,) = syntax_errors(text.replace(*typo))
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_a_metadata_block_without_its_first_line_begins_no_section() -> None:
@@ -381,8 +314,7 @@ def test_a_blank_is_missing_in_a_metadata_block() -> None:
     broken = text.replace("value x", "valuex")
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == ((4, 3), "`valuex` is not a kind of metadata")
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).apply(broken) == text
 
 
 @pytest.mark.parametrize(
@@ -405,5 +337,4 @@ def test_a_metadata_block_without_a_name_gets_no_kind_that_needs_one() -> None:
         '<ir_version: 10>\ng (x) => (y) {}\nmetadata {\n  nodes { k: "v" }\n}\n'
     )
     assert error.fix is None
-    assert error.help is not None
-    assert error.help.startswith("write one of graph, value,")
+    assert help_of(error).startswith("write one of graph, value,")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, syntax_errors
 from tests.diagnostics.models import G, H, node, value
 
 RESTORED = {
@@ -153,9 +153,8 @@ def test_the_fix_of_the_only_error_restores_the_text(name: str) -> None:
     broken = text.replace(*typo)
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == (position, message)
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
-    assert error.fix.applicability == ("safe" if name in SAFE else "unsafe")
+    assert fix_of(error).apply(broken) == text
+    assert fix_of(error).applicability == ("safe" if name in SAFE else "unsafe")
 
 
 @pytest.mark.parametrize("items", ["1, b", "None, None", "g () => () {}, b"])
@@ -175,8 +174,7 @@ def test_two_colons_may_separate_an_overload(operator: str) -> None:
     text = f"{H}g (x) => (y) {{\n  y = {operator} (x)\n}}\n"
     (error,) = syntax_errors(text)
     assert (error.position, error.code) == ((3, 7), "wrong-mark")
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_an_apostrophe_does_not_end_an_unclosed_string() -> None:
@@ -184,8 +182,7 @@ def test_an_apostrophe_does_not_end_an_unclosed_string() -> None:
     broken = text.replace('s"', "s")
     (error,) = syntax_errors(broken)
     assert error.code == "unclosed-string"
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).apply(broken) == text
 
 
 def test_an_extra_brace_after_a_scalar_is_not_half_a_list() -> None:
@@ -196,8 +193,7 @@ def test_an_extra_brace_after_a_scalar_is_not_half_a_list() -> None:
 def test_a_brace_without_elements_may_be_extra() -> None:
     (error,) = syntax_errors(value("float[2] w = }"))
     assert error.message != "the `{` of this list is missing"
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_a_bracket_after_a_scalar_type_may_be_extra() -> None:

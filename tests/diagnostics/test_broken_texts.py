@@ -7,7 +7,7 @@ import pytest
 
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, syntax_errors
 from tests.diagnostics.models import G, H, node, value
 
 
@@ -82,8 +82,7 @@ def test_a_bracket_before_the_last_elements_can_be_removed(
     (error,) = syntax_errors(text)
     assert error.position == (5, column)
     assert error.message == "unexpected `]`: more elements of the list follow"
-    assert error.fix is not None
-    fixed = error.fix.apply(text)
+    fixed = fix_of(error).apply(text)
     assert fixed.splitlines()[4].strip() == mended
     assert not syntax_errors(fixed)
 
@@ -194,8 +193,7 @@ def test_the_fix_of_the_only_error_restores_the_text(mistake: str) -> None:
     text, position, message, intended = MENDED[mistake]
     (error,) = syntax_errors(text)
     assert (error.position, error.message) == (position, message)
-    assert error.fix is not None
-    assert error.fix.apply(text) == intended
+    assert fix_of(error).apply(text) == intended
 
 
 UNMENDED = {
@@ -350,8 +348,7 @@ def test_a_doubled_brace_of_a_nested_graph_can_be_removed() -> None:
     text = node(f"y = Loop (x) <\nbody = b (c) => (a) {{\n{inner}\n}},\n>")
     (error,) = syntax_errors(text)
     assert (error.position, error.code) == ((7, 4), "syntax-error")
-    assert error.fix is not None
-    assert error.fix.apply(text) == text.replace("}}", "}")
+    assert fix_of(error).apply(text) == text.replace("}}", "}")
 
 
 def test_a_bracket_before_the_last_rows_hides_no_error_before_its_tensor() -> None:
@@ -372,8 +369,7 @@ def test_a_brace_in_place_of_a_parenthesis_hides_no_later_error() -> None:
 
 def test_a_comma_and_a_blank_are_no_repeated_row() -> None:
     (error,) = syntax_errors(f"{H}g (float[3, , 4] x) => (y) {{\n  y = Relu (x)\n}}\n")
-    assert error.fix is not None
-    assert error.fix.title == "remove `,`"
+    assert fix_of(error).title == "remove `,`"
 
 
 def test_the_first_line_of_a_graph_is_missing_above_nodes_of_one_level() -> None:

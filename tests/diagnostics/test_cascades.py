@@ -16,6 +16,7 @@ from onnxtext.source import Source
 from onnxtext.syntax.grammar.lexer import load_lexer
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import EXAMPLES, onnx_directory, wheel_models
+from tests.diagnostics.found import fix_of
 from tests.seeds import draws, fresh_seed
 
 SEED = fresh_seed()
@@ -594,8 +595,7 @@ def test_a_second_bracket_of_the_header_hides_no_other_mistake() -> None:
 def test_a_surplus_bracket_of_a_vector_is_removed() -> None:
     text = H + MATRIX.replace("b = [1, 2, 3]", "b = [[1, 2, 3]")
     found = next(item for item in onnxtext.check(text) if item.fix is not None)
-    assert found.fix is not None
-    (edit,) = found.fix.edits
+    (edit,) = fix_of(found).edits
     assert (text[slice(*edit.span)], edit.text) == ("[", "")
 
 

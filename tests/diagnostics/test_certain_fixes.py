@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, help_of, line_of, syntax_errors
 from tests.diagnostics.test_typical_errors import (
     BRANCHES,
     END,
@@ -23,9 +23,6 @@ from tests.diagnostics.test_typical_errors import (
 def inputs(items: str) -> str:
     """Return a model whose graph has these inputs, in line 2."""
     return f"{H}g ({items}) => (float[N] y) {{\n{END}"
-
-
-WITH_MY = '<ir_version: 10, opset_import: [21, "my": 1]>\n'
 
 
 def function(head: str) -> str:
@@ -512,29 +509,42 @@ def test_the_fix_of_a_doubtful_mark_is_unsafe(name: str) -> None:
     first = syntax_errors(text)[0]
     assert first.fix is None or first.fix.applicability == "unsafe"
     if line is not None:
-        assert first.fix is not None
-        assert line in first.fix.apply(text).splitlines()
+        assert line in fix_of(first).apply(text).splitlines()
 
 
-def test_an_arrow_with_two_equals_signs_is_an_equals_sign() -> None:
-    text = node("  t ==> Abs (x)")
+@pytest.mark.parametrize(
+    ("broken", "fixed"),
+    [
+        ("  t ==> Abs (x)", "  t = Abs (x)"),
+        ("  u = Abs (t).", "  u = Abs (t)"),
+        ("  u\n    -> Abs (t)", "  u\n    = Abs (t)"),
+        ("  u\n    := Abs (t)", "  u\n    = Abs (t)"),
+        ("  u = Op <a = 1><> (t)", "  u = Op <a = 1> (t)"),
+        ('  u = LSTM (t, ", "", x)', '  u = LSTM (t, "", "", x)'),
+        ('  u = LSTM ("a, "", x)', '  u = LSTM ("a", "", x)'),
+    ],
+)
+def test_the_fix_of_a_mark_gives_the_intended_node(broken: str, fixed: str) -> None:
+    (error,) = syntax_errors(node(broken))
+    assert fix_of(error).apply(node(broken)) == node(fixed)
+
+
+def test_a_typographic_apostrophe_is_part_of_a_value() -> None:
+    text = key("  producer_name: Bob’s tool,")
     (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == node("  t = Abs (x)")
+    assert fix_of(error).apply(text) == text.replace("Bob’s tool", '"Bob’s tool"')
 
 
 def test_the_title_of_a_fix_cuts_only_the_name() -> None:
     (error,) = syntax_errors(node(f"  t = My::{'n' * 70} (x)"))
-    assert error.fix is not None
-    assert error.fix.title == f"write `My.{'n' * 48}…`"
+    assert fix_of(error).title == f"write `My.{'n' * 48}…`"
 
 
 @pytest.mark.parametrize("quotes", ["''", "“”"])
 def test_the_title_of_a_fix_of_quotes_cuts_only_the_string(quotes: str) -> None:
     written = f"{quotes[0]}{'s' * 70}{quotes[1]}"
     (error,) = syntax_errors(node(f"  t = Op <a = {written}> (x)"))
-    assert error.fix is not None
-    assert error.fix.title == f'write `"{"s" * 50}…`'
+    assert fix_of(error).title == f'write `"{"s" * 50}…`'
 
 
 @pytest.mark.parametrize(
@@ -547,9 +557,8 @@ def test_the_title_of_a_fix_of_quotes_cuts_only_the_string(quotes: str) -> None:
 )
 def test_the_title_of_a_long_fix_ends_with_a_mark(mistake: str, start: str) -> None:
     error = syntax_errors(mistake)[0]
-    assert error.fix is not None
-    assert error.fix.title.startswith(f"write `{start}")
-    assert error.fix.title.endswith("…`")
+    assert fix_of(error).title.startswith(f"write `{start}")
+    assert fix_of(error).title.endswith("…`")
 
 
 def test_the_label_of_the_next_node_is_no_list_of_inputs() -> None:
@@ -563,8 +572,7 @@ def test_attributes_without_an_opening_mark_hide_no_fix_above(mistake: str) -> N
     """The missing `<` is another error, which the fix need not correct."""
     text = node(f"  w = {mistake}\n    kernel_shape = [1, 2],\n    strides = [3, 4]")
     first = syntax_errors(text)[0]
-    assert first.fix is not None
-    assert "  w = Conv(x, x)" in first.fix.apply(text).replace("Conv (", "Conv(").splitlines()
+    assert "  w = Conv(x, x)" in fix_of(first).apply(text).replace("Conv (", "Conv(").splitlines()
 
 
 def test_inputs_after_empty_parentheses_are_one_error() -> None:
@@ -583,8 +591,7 @@ def test_only_operators_have_attributes(header: bool) -> None:
 @pytest.mark.parametrize(("inputs", "value"), [("t, 1", True), ('"1", 1', False)])
 def test_a_number_among_inputs_may_be_a_value(inputs: str, value: bool) -> None:
     (error,) = syntax_errors(node(f"  u = Add ({inputs})"))
-    assert error.help is not None
-    assert ("give the number a name" in error.help) == value
+    assert ("give the number a name" in help_of(error)) == value
 
 
 @pytest.mark.parametrize(("inputs", "extra"), [("...", False), ("t, ...", True)])
@@ -597,38 +604,8 @@ def test_an_ellipsis_for_all_inputs_is_not_removed(inputs: str, extra: bool) -> 
 @pytest.mark.parametrize("mark", ["->", "=>"])
 def test_an_arrow_before_returned_values_is_not_an_equals_sign(mark: str) -> None:
     (error,) = syntax_errors(node(f"  u = Abs (t)\n  {mark} (u)"))
-    assert error.position is not None
-    assert error.position.line == 5
+    assert line_of(error) == 5
     assert error.fix is None
-
-
-def test_a_point_after_a_node_calls_no_method() -> None:
-    text = node("  u = Abs (t).")
-    (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == node("  u = Abs (t)")
-
-
-@pytest.mark.parametrize("mark", ["->", ":="])
-def test_another_mark_for_equals_may_begin_a_line(mark: str) -> None:
-    text = node(f"  u\n    {mark} Abs (t)")
-    (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == node("  u\n    = Abs (t)")
-
-
-def test_an_empty_second_list_of_attributes_is_removed() -> None:
-    text = node("  u = Op <a = 1><> (t)")
-    (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == node("  u = Op <a = 1> (t)")
-
-
-def test_a_typographic_apostrophe_is_part_of_a_value() -> None:
-    text = H.replace("10,", "10, producer_name: Bob’s tool,") + G + END
-    (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == text.replace("Bob’s tool", '"Bob’s tool"')
 
 
 @pytest.mark.parametrize(
@@ -646,21 +623,7 @@ def test_an_equals_sign_in_a_string_is_no_default_value(output: str) -> None:
 )
 def test_the_help_about_a_name_as_data_fits_the_type(type: str, help: str) -> None:
     (error,) = syntax_errors(value(f"  {type} string_w = abc,"))
-    assert error.help is not None
-    assert help in error.help
-
-
-@pytest.mark.parametrize(
-    ("inputs", "fixed"), [('t, ", "", x', 't, "", "", x'), ('"a, "", x', '"a", "", x')]
-)
-def test_a_missing_quote_before_an_empty_name_is_not_a_doubled_quote(
-    inputs: str, fixed: str
-) -> None:
-    text = node(f"  u = LSTM ({inputs})")
-    (error,) = syntax_errors(text)
-    assert error.code == "unclosed-string"
-    assert error.fix is not None
-    assert error.fix.apply(text) == node(f"  u = LSTM ({fixed})")
+    assert help in help_of(error)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from onnxtext.conversion_errors import combined_diagnostic
 from onnxtext.proto.encode.collect_errors import find_errors
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from tests.diagnostics.found import errors, syntax_errors
+from tests.diagnostics.found import errors, fix_of, syntax_errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 GRAPH = "g (float[2] x) => (float[2] y)"
@@ -78,8 +78,7 @@ def test_the_fix_mends_the_text(mistake: str) -> None:
     text, where, line = FIXED[mistake]
     (error,) = errors(text)
     assert error.position == where
-    assert error.fix is not None
-    mended = error.fix.apply(text)
+    mended = fix_of(error).apply(text)
     assert mended.splitlines()[where[0] - 1] == line
     assert errors(mended) == []
 
@@ -137,8 +136,7 @@ def test_a_misspelled_key_of_an_annotation_is_a_warning() -> None:
     (warning,) = onnxtext.check(text)
     assert (warning.severity, warning.position) == ("warning", (6, 7))
     assert warning.help == "did you mean `SCALE_TENSOR`?"
-    assert warning.fix is not None
-    assert onnxtext.check(warning.fix.apply(text)) == []
+    assert onnxtext.check(fix_of(warning).apply(text)) == []
     assert onnxtext.check(text.replace("SCAL_", "OTHER_")) == []
 
 

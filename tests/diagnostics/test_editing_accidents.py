@@ -10,7 +10,7 @@ import pytest
 from onnxtext.ast.model import Model
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.source import Source
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, line_of, syntax_errors
 from tests.diagnostics.models import G, H, node, value
 
 
@@ -41,9 +41,8 @@ def test_the_fix_of_a_conflict_removes_a_single_marker(marker: str, newline: str
     text = node("  y = Relu (x)").replace("\n", newline)
     broken = text.replace("  y", f"{marker}{newline}  y")
     (error,) = syntax_errors(broken)
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).applicability == "unsafe"
+    assert fix_of(error).apply(broken) == text
 
 
 def test_two_conflicts_are_two_errors() -> None:
@@ -205,8 +204,7 @@ def test_the_fix_of_the_only_error_mends_the_text(
 ) -> None:
     (error,) = syntax_errors(text)
     assert (error.position, error.message) == (position, message)
-    assert error.fix is not None
-    mended = error.fix.apply(text)
+    mended = fix_of(error).apply(text)
     assert line in mended.split("\n")
     assert not syntax_errors(mended)
 
@@ -220,8 +218,7 @@ def test_the_fix_of_the_only_error_mends_the_text(
 )  # fmt: skip
 def test_a_guessed_domain_is_no_safe_fix(imports: str) -> None:
     (error,) = syntax_errors(header(f"opset_import: {imports},"))
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_each_number_with_a_comma_is_named() -> None:
@@ -447,8 +444,7 @@ def test_the_fix_of_the_only_error_restores_the_text(
 ) -> None:
     (error,) = syntax_errors(broken)
     assert (error.position, error.message) == (position, message)
-    assert error.fix is not None
-    assert "".join(error.fix.apply(broken).split()) == "".join(text.split())
+    assert "".join(fix_of(error).apply(broken).split()) == "".join(text.split())
 
 
 def test_the_rows_that_an_error_drops_are_not_counted() -> None:
@@ -482,10 +478,8 @@ def test_lines_in_the_wrong_order_are_one_error(line: int) -> None:
     broken = "\n".join(lines)
     (error,) = syntax_errors(broken)
     assert error.message == "this line and the next line are in the wrong order"
-    assert error.position is not None
-    assert error.position.line == line
-    assert error.fix is not None
-    assert error.fix.apply(broken) == SWAPPED
+    assert line_of(error) == line
+    assert fix_of(error).apply(broken) == SWAPPED
 
 
 THREE_MISTAKES = """
@@ -510,8 +504,7 @@ def test_an_error_after_swapped_lines_is_reported_too() -> None:
     lines[3:5] = reversed(lines[3:5])
     first, second = syntax_errors("\n".join(lines))
     assert first.help == "swap the lines"
-    assert second.position is not None
-    assert second.position.line == 13
+    assert line_of(second) == 13
 
 
 def test_an_error_after_a_wrong_bracket_does_not_change_its_message() -> None:
@@ -548,8 +541,7 @@ def test_changed_lines_of_a_diff_are_one_error(name: str) -> None:
     marked = "".join(f"+{line}\n" for line in new[:-1].split("\n"))
     (error,) = syntax_errors(H + text % (old + marked))
     assert error.message == "the text has marks of a diff"
-    assert error.fix is not None
-    assert error.fix.apply(H + text % (old + marked)) == H + text % new
+    assert fix_of(error).apply(H + text % (old + marked)) == H + text % new
 
 
 @pytest.mark.parametrize("name", DIFFS)
@@ -557,8 +549,7 @@ def test_lines_of_a_diff_among_others_are_one_error(name: str) -> None:
     broken = node(DIFFS[name])
     (error,) = syntax_errors(broken)
     assert (error.message, error.position) == ("the text has marks of a diff", (3, 1))
-    assert error.fix is not None
-    fixed = error.fix.apply(broken)
+    fixed = fix_of(error).apply(broken)
     assert fixed.replace(" ", "") == node("a = Relu (x)\ny = Relu (a)").replace(" ", "")
 
 
@@ -574,8 +565,7 @@ def test_a_second_body_is_one_error() -> None:
 def test_an_error_far_below_does_not_change_the_first_error() -> None:
     first, second = syntax_errors("TODO\n" + node("  t = Add (x, a)\n  y = Cast <to => (t)"))
     assert (first.message, first.help) == ("unexpected text before the header", "remove it")
-    assert second.position is not None
-    assert second.position.line == 5
+    assert line_of(second) == 5
 
 
 @pytest.mark.parametrize(
@@ -589,29 +579,25 @@ def test_an_error_far_below_does_not_change_the_first_error() -> None:
 def test_no_fix_drops_an_attribute_or_makes_one_of_a_block_safely(lines: str) -> None:
     (error,) = syntax_errors(node(lines))
     assert error.code != "slash-comment"
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_a_node_after_two_dashes_is_a_comment() -> None:
     broken = node("  a = Abs (x)\n  --b = Neg (a)\n  y = Neg (a)")
     (error,) = syntax_errors(broken)
     assert error.code == "slash-comment"
-    assert error.fix is not None
-    assert error.fix.applicability == "safe"
-    assert error.fix.apply(broken) == broken.replace("--b", "# b")
+    assert fix_of(error).applicability == "safe"
+    assert fix_of(error).apply(broken) == broken.replace("--b", "# b")
 
 
 def test_only_0_and_1_are_certain_elements_of_booleans() -> None:
     (error,) = syntax_errors(value("bool[1] w = {1_0}"))
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_quotes_of_unix_manuals_are_one_error() -> None:
     (error,) = syntax_errors(node("  y = Op <a = `b'> (x)"))
-    assert error.fix is not None
-    assert error.fix.title == 'write `"b"`'
+    assert fix_of(error).title == 'write `"b"`'
 
 
 HEADERS = {
@@ -638,8 +624,7 @@ def test_a_missing_first_line_of_a_graph_is_one_error(kind: str, lines: str, hea
     (error,) = syntax_errors(f"{HEADERS[kind]}{lines}\n")
     assert error.message == "the first line of the graph or function is missing"
     assert error.help == f"write `{head}` before this line"
-    assert error.position is not None
-    assert error.position.line == HEADERS[kind].count("\n") + 1
+    assert line_of(error) == HEADERS[kind].count("\n") + 1
 
 
 @pytest.mark.parametrize(
@@ -685,16 +670,14 @@ def test_a_wrong_first_line_of_a_graph_is_not_missing(head: str) -> None:
 )
 def test_an_extra_token_in_the_first_line_of_a_graph_is_removed(head: str, extra: str) -> None:
     (error,) = syntax_errors(f"<ir_version: 10>\n{head}\n  y = Relu (x)\n}}\n")
-    assert error.fix is not None
-    assert error.fix.title == f"remove `{extra}`"
+    assert fix_of(error).title == f"remove `{extra}`"
 
 
 def test_a_comma_is_added_although_there_are_too_many_rows_after_it() -> None:
     rows = "float[2, 2] w = [\n    # rows\n    [1, 2],\n[3, 4]\n    [5, 6],\n  ],"
     (error,) = syntax_errors(text := value(rows))
-    assert error.fix is not None
-    assert error.fix.title == "add `,`"
-    (left,) = syntax_errors(error.fix.apply(text))
+    assert fix_of(error).title == "add `,`"
+    (left,) = syntax_errors(fix_of(error).apply(text))
     assert left.message == "expected 2 rows here for [2, 2], found 3"
 
 
@@ -702,9 +685,8 @@ def test_a_row_that_repeats_the_row_before_it_is_removed() -> None:
     rows = "float[2, 2] w = [\n    [1, 2], # a\n    [1, 2], # b\n    [3, 4],\n  ],"
     (error,) = syntax_errors(text := value(rows))
     assert error.message == "expected 2 rows here for [2, 2], found 3"
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
-    assert error.fix.apply(text) == text.replace("[1, 2], # b", " # b")
+    assert fix_of(error).applicability == "unsafe"
+    assert fix_of(error).apply(text) == text.replace("[1, 2], # b", " # b")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -724,10 +706,8 @@ def test_a_missing_bracket_belongs_in_place_of_a_blank_line(text: str, newline: 
     at = text.index(mark) if mark == "<" else text.rindex(mark)
     broken = text[:at] + text[at + 1 :]
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert error.position.line == text.count("\n", 0, at) + 1
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert line_of(error) == text.count("\n", 0, at) + 1
+    assert fix_of(error).apply(broken) == text
 
 
 @pytest.mark.parametrize(
@@ -738,8 +718,7 @@ def test_a_brace_is_missing_in_the_first_blank_line(gap: str, line: int, after: 
     text = f"g (x) => (y) {{\n  y = Relu (x)\n{gap}{after}\n"
     (error,) = syntax_errors(text)
     assert error.code == "unclosed-bracket"
-    assert error.position is not None
-    assert error.position.line == line
+    assert line_of(error) == line
 
 
 @pytest.mark.parametrize("after", ["metadata {}", "<opset_import: [21]>\nf () => () {}"])
@@ -822,8 +801,7 @@ def test_a_nested_graph_on_several_lines_without_a_name_is_one_error() -> None:
 @pytest.mark.parametrize("word", ["int", "byte"])
 def test_a_type_that_differs_between_languages_has_no_safe_fix(word: str) -> None:
     (error,) = syntax_errors(value(f"{word}[2] w = [1, 2]"))
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 @pytest.mark.parametrize(
@@ -839,14 +817,12 @@ def test_a_misplaced_type_that_differs_between_languages_has_no_safe_fix(
 ) -> None:
     (error,) = syntax_errors(node_or_value)
     assert error.code == "misplaced-type"
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 def test_the_type_of_an_attribute_before_its_name_is_moved_safely() -> None:
     (error,) = syntax_errors(node("  y = Foo <a = 1, int b = 2> (x)"))
-    assert error.fix is not None
-    assert (error.fix.applicability, error.fix.title) == ("safe", "write `b: int`")
+    assert (fix_of(error).applicability, fix_of(error).title) == ("safe", "write `b: int`")
 
 
 def test_numbers_in_braces_before_the_name_of_an_initializer_may_be_its_data() -> None:
@@ -861,14 +837,12 @@ def test_numbers_in_braces_before_the_name_of_an_initializer_may_be_its_data() -
 )
 def test_only_integers_in_braces_become_dimensions(braces: str, title: str) -> None:
     (error,) = syntax_errors(node(f"  float{braces} y = Relu (x)"))
-    assert error.fix is not None
-    assert error.fix.title == title
+    assert fix_of(error).title == title
 
 
 def test_words_after_a_semicolon_are_no_name() -> None:
     (error,) = syntax_errors(f"{H}g (\n  float x; note\n) => (float y) {{\n  y = Relu (x)\n}}\n")
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 @pytest.mark.parametrize(
@@ -898,5 +872,4 @@ def test_a_metadata_block_inside_another_one_is_moved_by_hand() -> None:
 def test_a_brace_in_a_comment_or_string_closes_no_metadata_block(prose: str) -> None:
     blocks = 'metadata {\n  graph {\n    k: "v"\n  value x {\n    k: "v"\n  }\n}\n'
     (error,) = syntax_errors(f"<{prose}\n>\ng (x) => () {{}}\n{blocks}")
-    assert error.fix is not None
-    assert error.fix.title == "add `}`"
+    assert fix_of(error).title == "add `}`"

@@ -9,6 +9,7 @@ from onnxtext.diagnostics import Diagnostic
 from onnxtext.diagnostics.full import render
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
+from tests.diagnostics.found import fix_of, help_of
 
 HEADER = "<ir_version: 10, opset_import: [21]>\n"
 HEAD = "main (float[N] x) => (float[N] y) {\n"
@@ -27,8 +28,7 @@ def place(found: Diagnostic) -> str:
 
 def is_mended(found: Diagnostic, text: str, wanted: str) -> None:
     """Assert that the fix gives this text, and that the text is valid."""
-    assert found.fix is not None
-    assert found.fix.apply(text) == wanted
+    assert fix_of(found).apply(text) == wanted
     assert found_in(wanted) == []
 
 
@@ -505,16 +505,14 @@ def test_the_brackets_of_inputs_are_corrected(wrong: str, edits: int) -> None:
     text = HEADER + HEAD.replace(right, wrong) + BODY
     assert wrong in text
     (found,) = found_in(text)
-    assert found.fix is not None
-    assert len(found.fix.edits) == edits
+    assert len(fix_of(found).edits) == edits
     is_mended(found, text, HEADER + HEAD + BODY)
 
 
 @pytest.mark.parametrize("key", ["opset", "opset_imports", "opset_import_"])
 def test_an_unknown_key_of_a_header_is_replaced(key: str) -> None:
     (found,) = found_in(f"<ir_version: 10, {key}: [21]>\n" + HEAD + BODY)
-    assert found.fix is not None
-    assert found.fix.title == "write `opset_import`"
+    assert fix_of(found).title == "write `opset_import`"
 
 
 def test_one_error_in_all_entries_of_a_header_is_reported_once() -> None:
@@ -572,8 +570,7 @@ def test_no_fix_of_stray_quotes_removes_other_text(quotes: str, after: str) -> N
 
 def test_the_type_of_an_attribute_is_only_proposed() -> None:
     (found,) = found_in(f"{HEADER}{HEAD}  y = Op <a = torch.int64> (x)\n}}\n")
-    assert found.fix is not None
-    assert (found.fix.applicability, found.fix.edits[0].text) == ("unsafe", "int64")
+    assert (fix_of(found).applicability, fix_of(found).edits[0].text) == ("unsafe", "int64")
 
 
 def test_an_attribute_after_an_unclosed_body_is_not_called_a_value() -> None:
@@ -592,8 +589,7 @@ def test_a_comment_of_html_before_the_first_node_has_a_safe_fix() -> None:
     text = frame.replace("COMMENT", "<!-- a comment -->")
     (error,) = found_in(text)
     is_mended(error, text, frame.replace("COMMENT", "# a comment"))
-    assert error.fix is not None
-    assert error.fix.applicability == "safe"
+    assert fix_of(error).applicability == "safe"
 
 
 @pytest.mark.parametrize(
@@ -635,16 +631,14 @@ def test_a_comment_after_a_number_is_unsafe_if_it_may_be_an_operand(
 ) -> None:
     (error,) = found_in(f"{HEADER}{HEAD}  y = Concat <\n    axis = 8 {comment}\n  > (x)\n}}\n")
     assert (error.code, place(error)) == ("slash-comment", comment)
-    assert error.fix is not None
-    assert error.fix.applicability == applicability
+    assert fix_of(error).applicability == applicability
 
 
 @pytest.mark.parametrize("node", ["y = Neg (x // n\n)", "y = Neg (x // 2\n)", "y = Neg (x) // 2"])
 def test_no_safe_fix_drops_the_division_of_a_value(node: str) -> None:
     (error,) = found_in(f"{HEADER}{HEAD}  {node}\n}}\n")
     assert error.code == "slash-comment"
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 @pytest.mark.parametrize("dims", ["\n 3,\n N // 2\n ", "N // 2\n", "N // 2", "N // k\n"])
@@ -666,8 +660,7 @@ def test_a_number_after_a_declared_name_is_a_comment(inputs: str) -> None:
     text = f"{HEADER}g ({inputs}) => (float[2] y) {{\n  y = Relu (x)\n}}\n"
     (error,) = found_in(text)
     is_mended(error, text, text.replace("//", "#"))
-    assert error.fix is not None
-    assert error.fix.applicability == "safe"
+    assert fix_of(error).applicability == "safe"
 
 
 @pytest.mark.parametrize(
@@ -680,8 +673,7 @@ def test_a_number_after_a_declared_name_is_a_comment(inputs: str) -> None:
 def test_no_safe_fix_drops_what_is_between_comments_of_html(lines: str) -> None:
     error = found_in(f"{HEADER}{HEAD}{lines}\n}}\n")[0]
     assert error.code == "slash-comment"
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
+    assert fix_of(error).applicability == "unsafe"
 
 
 ONE_LINE = {
@@ -706,5 +698,4 @@ def test_the_help_about_a_type_of_python_fits_the_type(type: str, help: str) -> 
     text = f"<ir_version: 10, opset_import: [21]>\ng ({type} x) => (float y) {{\n  y = Op (x)\n}}\n"
     first = parse_partial(Source(text, "t"), "model")[1][0]
     assert first.message == f"`{type}` is not a type"
-    assert first.help is not None
-    assert help in first.help
+    assert help in help_of(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import errors, syntax_errors
+from tests.diagnostics.found import errors, fix_of, syntax_errors
 
 H = "<ir_version: 10, opset_import: [21]>\n"
 GRAPH = "g (float[2] x) => (float[2] y) {\n  [n] t = Abs (x)\n  y = Relu (t)\n}\n"
@@ -64,8 +64,7 @@ def test_the_fix_mends_the_text(mistake: str) -> None:
     text, where, code, line = FIXED[mistake]
     (error,) = errors(text)
     assert (error.code, error.position) == (code, where)
-    assert error.fix is not None
-    mended = error.fix.apply(text)
+    mended = fix_of(error).apply(text)
     assert mended.splitlines()[where[0] - 1] == line
     assert errors(mended) == []
 
@@ -113,8 +112,7 @@ def test_a_section_without_braces_is_one_error(kind: str) -> None:
     (error,) = syntax_errors(text)
     assert error.position == (6, 1)
     assert error.message.startswith("a section must begin with `")
-    assert error.fix is not None
-    assert not syntax_errors(error.fix.apply(text))
+    assert not syntax_errors(fix_of(error).apply(text))
 
 
 @pytest.mark.parametrize(

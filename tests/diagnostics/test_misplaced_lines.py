@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, syntax_errors
 from tests.running import limited
 
 TEXT = """\
@@ -125,8 +125,7 @@ def test_a_type_among_the_inputs_of_a_node_is_removed() -> None:
     inputs = "  y = Concat <axis = 0> (\n    x,\n    float[2] x,\n    x\n  )"
     text = graph(inputs)
     (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == text.replace("    float[2] x,", "    x,")
+    assert fix_of(error).apply(text) == text.replace("    float[2] x,", "    x,")
 
 
 def test_the_help_for_an_entry_in_a_function_names_functions() -> None:
@@ -150,8 +149,7 @@ def test_each_line_is_read_once(kind: str) -> None:
 def test_a_semicolon_before_an_equals_sign_is_removed() -> None:
     text = graph("  float[2] y; = Relu (x)")
     (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == text.replace(";", "")
+    assert fix_of(error).apply(text) == text.replace(";", "")
 
 
 def test_a_subscript_after_a_node_is_no_row_of_numbers() -> None:

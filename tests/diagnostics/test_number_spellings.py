@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, syntax_errors
 from tests.diagnostics.models import G, H, node, value
 
 SIGN, POINT = "number-plus-sign", "number-without-zero"
@@ -90,9 +90,8 @@ def test_numbers_in_other_spellings(
     (error,) = syntax_errors(text % spelling)
     start = text.index("%s")
     assert (error.code, error.labels[0].span) == (code, (start, start + len(spelling)))
-    assert error.fix is not None
-    assert error.fix.apply(text % spelling) == text % written
-    assert error.fix.applicability == applicability
+    assert fix_of(error).apply(text % spelling) == text % written
+    assert fix_of(error).applicability == applicability
 
 
 @pytest.mark.parametrize(
@@ -119,17 +118,15 @@ def test_errors_in_a_row_have_one_fix(
 ) -> None:
     (error,) = syntax_errors(text % row)
     assert error.code == code
-    assert error.fix is not None
-    assert error.fix.applicability == applicability
-    assert error.fix.apply(text % row) == text % written
+    assert fix_of(error).applicability == applicability
+    assert fix_of(error).apply(text % row) == text % written
 
 
 def test_a_row_of_errors_ends_at_another_kind_of_error() -> None:
     text = value("int64[3] w = {%s}")
     first, *_ = syntax_errors(text % "1_000, 2.5, 1_000")
-    assert first.fix is not None
-    assert first.fix.applicability == "unsafe"
-    assert first.fix.apply(text % "1_000, 2.5, 1_000") == text % "1000, 2.5, 1_000"
+    assert fix_of(first).applicability == "unsafe"
+    assert fix_of(first).apply(text % "1_000, 2.5, 1_000") == text % "1000, 2.5, 1_000"
 
 
 @pytest.mark.parametrize(
@@ -160,8 +157,7 @@ def test_invalid_opset_versions_are_explained(versions: str, message: str, help:
 def test_a_whole_dimension_with_a_point_is_one_dimension() -> None:
     text = value("float[%s] w")
     (error,) = syntax_errors(text % "3.0")
-    assert error.fix is not None
-    assert error.fix.apply(text % "3.0") == text % "3"
+    assert fix_of(error).apply(text % "3.0") == text % "3"
 
 
 def test_a_reference_has_no_sign() -> None:
@@ -220,8 +216,7 @@ def test_a_number_in_quotes_is_not_the_value_of_an_int() -> None:
 @pytest.mark.parametrize(("written", "fixed"), [("1, 2", "[1, 2]"), ("1,200", "[1,200]")])
 def test_the_last_attribute_may_be_a_list_without_brackets(written: str, fixed: str) -> None:
     (error,) = syntax_errors(ATTRIBUTE % written)
-    assert error.fix is not None
-    assert error.fix.apply(ATTRIBUTE % written) == ATTRIBUTE % fixed
+    assert fix_of(error).apply(ATTRIBUTE % written) == ATTRIBUTE % fixed
 
 
 @pytest.mark.parametrize("dims", ["2.0 3", "0x2 3", "N 0x3", "2 3.0"])

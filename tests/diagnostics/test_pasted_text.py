@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.corpus import EXAMPLES
+from tests.diagnostics.found import fix_of, help_of
 from tests.diagnostics.found import syntax_errors as errors
 from tests.seeds import sampled
 
@@ -107,8 +108,7 @@ def test_marks_of_the_whole_text_are_one_error(kind: str, path: Path) -> None:
     pasted = paste(text)
     (error,) = errors(pasted)
     assert error.message == message
-    assert error.fix is not None
-    assert error.fix.apply(pasted).rstrip() == text.rstrip()
+    assert fix_of(error).apply(pasted).rstrip() == text.rstrip()
 
 
 DIFFS = {
@@ -125,8 +125,7 @@ def test_marks_of_a_diff_are_one_error(kind: str) -> None:
     text = f"{H}{BEFORE}{DIFFS[kind]}"
     (error,) = errors(text)
     assert (error.message, error.position) == ("the text has marks of a diff", (4, 1))
-    assert error.fix is not None
-    assert error.fix.apply(text) == TEXT
+    assert fix_of(error).apply(text) == TEXT
 
 
 def test_the_header_of_a_diff_is_one_error() -> None:
@@ -134,8 +133,7 @@ def test_the_header_of_a_diff_is_one_error() -> None:
     header += "index 0123..4567 100644\n--- a/m\n+++ b/m\n@@ -0,0 +1,5 @@\n"
     text = header + marked("+")(TEXT)
     (error,) = errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == TEXT
+    assert fix_of(error).apply(text) == TEXT
 
 
 def test_an_error_before_a_diff_is_kept() -> None:
@@ -146,8 +144,7 @@ def test_an_error_before_a_diff_is_kept() -> None:
 def test_a_second_model_is_one_error() -> None:
     (error,) = errors(TEXT + TEXT)
     assert error.position == (6, 2)
-    assert error.help is not None
-    assert error.help.endswith("or a second model to a file")
+    assert help_of(error).endswith("or a second model to a file")
 
 
 @pytest.mark.parametrize(
@@ -198,5 +195,4 @@ def test_marks_of_the_text_itself_are_not_removed(name: str) -> None:
 def test_an_escape_in_a_string_stays_if_strings_are_not_escaped() -> None:
     text = H + BEFORE + '  @doc("a &lt; b")\n  y = Relu &lt;a = 1> (x)\n}\n'
     (error,) = errors(text)
-    assert error.fix is not None
-    assert error.fix.apply(text) == text.replace("Relu &lt;", "Relu <")
+    assert fix_of(error).apply(text) == text.replace("Relu &lt;", "Relu <")

@@ -10,6 +10,7 @@ from onnxtext.diagnostics import Diagnostic, Edit, Fix, Label, concise, github, 
 from onnxtext.diagnostics import json as json_renderer
 from onnxtext.diagnostics.code_pages import page_summary
 from onnxtext.source import Source, Span
+from tests.diagnostics.found import fix_of
 
 IN_TEXT = Diagnostic(
     "some-code",
@@ -85,9 +86,8 @@ FIXED = replace(IN_TEXT, fix=Fix("swap", (Edit(Span(3, 5), "x"), Edit(Span(6, 7)
 
 
 def test_a_fix_changes_the_text() -> None:
-    assert FIXED.fix is not None
     assert FIXED.source is not None
-    assert FIXED.fix.apply(FIXED.source.text) == "ab\nx 日本\ny\n"
+    assert fix_of(FIXED).apply(FIXED.source.text) == "ab\nx 日本\ny\n"
 
 
 def test_json_lists_the_edits_of_a_fix() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, line_of, syntax_errors
 
 TEXT = """\
 <
@@ -56,20 +56,16 @@ def same(first: str, second: str) -> bool:
 def test_a_mark_before_a_line_is_removed(mark: str, line: str) -> None:
     broken = TEXT.replace(line, f"{mark} {line}", 1)
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert broken.splitlines()[error.position.line - 1].startswith(mark)
-    assert error.fix is not None
-    assert same(error.fix.apply(broken), TEXT)
+    assert broken.splitlines()[line_of(error) - 1].startswith(mark)
+    assert same(fix_of(error).apply(broken), TEXT)
 
 
 @pytest.mark.parametrize(("right", "wrong"), TYPOS)
 def test_a_typo_is_corrected(right: str, wrong: str) -> None:
     broken = TEXT.replace(right, wrong, 1)
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert error.position.line == TEXT.count("\n", 0, TEXT.index(right)) + 1
-    assert error.fix is not None
-    assert same(error.fix.apply(broken), TEXT)
+    assert line_of(error) == TEXT.count("\n", 0, TEXT.index(right)) + 1
+    assert same(fix_of(error).apply(broken), TEXT)
 
 
 def test_a_type_that_begins_with_another_is_not_written_twice() -> None:
@@ -80,8 +76,7 @@ def test_a_type_that_begins_with_another_is_not_written_twice() -> None:
 def test_a_comment_after_a_comma_is_not_taken_for_code() -> None:
     broken = TEXT.replace("[1, 2]", "[\n    1, # 3, 4\n    , # 5\n    2,\n  ]")
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert broken.splitlines()[error.position.line - 1] == "    , # 5"
+    assert broken.splitlines()[line_of(error) - 1] == "    , # 5"
 
 
 def parts(text: str) -> str:
@@ -154,9 +149,8 @@ def test_a_missing_part_is_one_error_at_its_place(name: str) -> None:
     old, *new, place = MISSING[name]
     broken = parts(GRAPH).replace(old, "".join(new), 1)
     (error,) = syntax_errors(broken)
-    assert error.position is not None
-    assert broken.splitlines()[error.position.line - 1].startswith(place)
-    assert (place == "") == (broken.splitlines()[error.position.line - 1] == "")
+    assert broken.splitlines()[line_of(error) - 1].startswith(place)
+    assert (place == "") == (broken.splitlines()[line_of(error) - 1] == "")
 
 
 def test_the_line_between_inputs_and_outputs_is_restored() -> None:
@@ -165,16 +159,14 @@ def test_the_line_between_inputs_and_outputs_is_restored() -> None:
     broken = text.replace(") => (\n", "")
     (error,) = syntax_errors(broken)
     assert error.position == (3, 1)
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).apply(broken) == text
 
 
 @pytest.mark.parametrize("gap", ["", "\n", "\n\n"])
 def test_a_header_begins_in_the_blank_line_above(gap: str) -> None:
     (error,) = syntax_errors(f"{gap}  ir_version: 8,\n  opset_import: [17],\n\ng () => () {{}}\n")
     assert error.message == "a header must be in `<…>`"
-    assert error.position is not None
-    assert error.position.line == 1
+    assert line_of(error) == 1
 
 
 @pytest.mark.parametrize("code", ["<a", "= Add", "=> (", "{", "<int8", "[1", "8>"])
@@ -183,8 +175,7 @@ def test_code_in_a_comment_is_restored(code: str) -> None:
     broken = text.replace(code, f"#{code}", 1)
     (error,) = syntax_errors(broken)
     assert error.message == "this `#` turns code into a comment"
-    assert error.fix is not None
-    assert error.fix.apply(broken) == text
+    assert fix_of(error).apply(broken) == text
 
 
 def test_a_string_that_is_cut_off_hides_brackets() -> None:
@@ -202,5 +193,4 @@ def test_the_first_line_of_a_graph_in_the_header_is_moved(lines: str) -> None:
     broken = header.replace("  opset", f"{lines}  opset") + rest
     (error,) = syntax_errors(broken)
     assert error.position == (3, 1)
-    assert error.fix is not None
-    assert error.fix.apply(broken) == header + lines + rest
+    assert fix_of(error).apply(broken) == header + lines + rest

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
-from tests.diagnostics.found import errors, syntax_errors
+from tests.diagnostics.found import errors, fix_of, syntax_errors
 from tests.diagnostics.models import H, node, value
 
 UNSAFE = {
@@ -96,9 +96,8 @@ def test_doubtful_fixes_are_unsafe(mistake: str) -> None:
     text, position, code, line = UNSAFE[mistake]
     (error,) = syntax_errors(text)
     assert (error.position, error.code) == (position, code)
-    assert error.fix is not None
-    assert error.fix.applicability == "unsafe"
-    fixed = error.fix.apply(text)
+    assert fix_of(error).applicability == "unsafe"
+    fixed = fix_of(error).apply(text)
     assert fixed.splitlines()[position[0] - 1] == line
 
 
@@ -193,9 +192,8 @@ SAFE = {
 def test_safe_fixes_restore_the_text(mistake: str) -> None:
     text, line = SAFE[mistake]
     (error,) = syntax_errors(text)
-    assert error.fix is not None
-    assert error.fix.applicability == "safe"
-    fixed = error.fix.apply(text)
+    assert fix_of(error).applicability == "safe"
+    fixed = fix_of(error).apply(text)
     assert line in fixed.splitlines()
     assert not syntax_errors(fixed)
 

@@ -7,7 +7,7 @@ import pytest
 
 import onnxtext
 from onnxtext.diagnostics import Diagnostic, full
-from tests.diagnostics.found import syntax_errors
+from tests.diagnostics.found import fix_of, syntax_errors
 from tests.running import limited
 
 H = "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
@@ -357,8 +357,7 @@ def test_an_error_is_reported_once_and_its_fix_mends_the_text(name: str) -> None
     text, expected, code, line = FIXED[name]
     (item,) = syntax_errors(text)
     assert (place(item, text), item.code) == (expected, code), item.message
-    assert item.fix is not None
-    fixed = item.fix.apply(text)
+    fixed = fix_of(item).apply(text)
     assert not syntax_errors(fixed)
     assert line is None or line in fixed.splitlines()
 
@@ -497,5 +496,4 @@ def test_a_wrong_mark_after_a_whole_header_is_not_an_incomplete_header(
     text = f"<\n  ir_version: 10,\n  opset_import: [21]\n>\n{mark}g () => () {{}}\n"
     (error,) = syntax_errors(text)
     assert error.code == code
-    assert error.fix is not None
-    assert not syntax_errors(error.fix.apply(text))
+    assert not syntax_errors(fix_of(error).apply(text))

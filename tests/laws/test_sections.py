@@ -15,6 +15,7 @@ from onnxtext.printer.quoting import SPECIAL_WORDS
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import shared_model
+from tests.diagnostics.found import fix_of
 from tests.laws.test_models import check_default
 
 TEXT = """\
@@ -191,9 +192,8 @@ def test_similar_names_are_suggested() -> None:
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.code == "metadata-dangling"
     assert diagnostic.help == 'write `"/odd.name"`'
-    assert diagnostic.fix is not None
     assert diagnostic.source is not None
-    mended = diagnostic.fix.apply(diagnostic.source.text)
+    mended = fix_of(diagnostic).apply(diagnostic.source.text)
     assert mended == with_metadata('node "/odd.name" { k: "v" }')
 
 

@@ -19,6 +19,7 @@ from onnxtext.schemas.reading import read_schemas
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.cli.command import run
+from tests.diagnostics.found import fix_of
 
 SCHEMAS = """\
 <opset_import: [21, "acme": 2]>
@@ -115,8 +116,7 @@ def test_nodes_are_checked_against_a_schema_file(node: str) -> None:
 def test_a_misspelt_operator_has_a_suggestion_and_a_fix() -> None:
     (item,) = findings("y = acme.Scall <factor = 1.0> (x)")
     assert item.help == "did you mean `Scale`?"
-    assert item.fix is not None
-    assert item.fix.edits[0].text == "acme.Scale"
+    assert fix_of(item).edits[0].text == "acme.Scale"
 
 
 def test_deprecated_operators_are_found() -> None:

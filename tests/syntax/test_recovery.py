@@ -24,6 +24,7 @@ from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 from onnxtext.syntax.grammar.lexer import Token, load_lexer
 from onnxtext.syntax.parse import parse_partial
 from tests.corpus import EXAMPLES
+from tests.diagnostics.found import fix_of
 from tests.running import limited
 from tests.seeds import draws, sampled
 
@@ -463,8 +464,7 @@ def test_a_wrong_bracket_before_inputs_has_a_fix(inputs: str) -> None:
     text = f"{HEAD}  y = Relu (x)\n  z = Add ({inputs})\n  w = Sub (y, z)\n}}\n"
     (found,) = diagnose(text.replace("Add (", "Add <"))
     assert found.code == "wrong-mark"
-    assert found.fix is not None
-    (edit,) = found.fix.edits
+    (edit,) = fix_of(found).edits
     assert (edit.text, edit.span.start) == ("(", text.index("Add (") + 4)
 
 
@@ -492,5 +492,4 @@ def test_a_header_list_without_its_bracket_is_one_error(entry: str) -> None:
 def test_outputs_after_a_node_are_moved_behind_its_label_and_type(before: str) -> None:
     (found,) = diagnose(f"{HEAD}  {before}Relu (x) -> y\n}}\n")
     assert found.code == "missing-equals"
-    assert found.fix is not None
-    assert found.fix.title == "write `y = Relu (x)`"
+    assert fix_of(found).title == "write `y = Relu (x)`"

@@ -12,6 +12,7 @@ from benchmarks.judge import judged
 from onnxtext import Diagnostic
 from tests.checker.models import codes, text
 from tests.corpus import SHARED
+from tests.diagnostics.found import fix_of, help_of
 
 
 def forced(source: str | bytes) -> list[Diagnostic]:
@@ -157,8 +158,7 @@ def test_fixes_with_allowzero_write_minus_one() -> None:
         values="int64[2] s = {1, 16},",
     )
     (finding,) = forced(source)
-    assert finding.fix is not None
-    assert finding.fix.edits[0].text == "-1"
+    assert fix_of(finding).edits[0].text == "-1"
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,7 @@ def test_the_literal_that_fixes_a_size_has_a_fix(
         values="" if constant else f"int64[{count}] s = {shape},",
     )
     (finding,) = forced(source)
-    assert finding.fix is not None
-    (edit,) = finding.fix.edits
+    (edit,) = fix_of(finding).edits
     assert edit.text == right
     assert source[edit.span.start : edit.span.end] in ("1", "48")
     fixed = source[: edit.span.start] + edit.text + source[edit.span.end :]
@@ -241,8 +240,7 @@ def test_forced_sizes_of_exports_made_dynamic_are_found() -> None:
     assert SHARED is not None
     (finding,) = forced(made_dynamic("cnn_dyn.onnx"))
     assert "`N` must be 1: `Reshape`" in finding.message
-    assert finding.help is not None
-    assert ", or write -1 for this dimension in the shape" in finding.help
+    assert ", or write -1 for this dimension in the shape" in help_of(finding)
     assert any(note.startswith("the size comes from `image`") for note in finding.notes)
     assert not forced(made_dynamic("cnn_ts.onnx"))
     assert not forced((SHARED / "exports" / "cnn_ts_dynamic_batch.onnx").read_bytes())
@@ -302,8 +300,7 @@ def test_lost_backslashes_are_found_and_fixed(value: str, count: int) -> None:
     before = onnxtext.parse(source).graph.nodes[1].attributes[0].value
     for item in found:
         assert item.severity == "warning"
-        assert item.fix is not None
-        after = item.fix.apply(source)
+        after = fix_of(item).apply(source)
         assert not lost(after)
         value_after = onnxtext.parse(after).graph.nodes[1].attributes[0].value
         assert str(value_after).count("\\") > str(before).count("\\")
