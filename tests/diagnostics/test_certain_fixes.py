@@ -263,6 +263,9 @@ UNSAFE = {
 """For each error: the text, and a line of the text that the fix gives."""
 
 SAFE = {
+    "the type of an attribute before its name": (
+        node("  u = Foo <a = 1, int b = 2> (t)"), "  u = Foo <a = 1, b: int = 2> (t)",
+    ),
     "two types after names of outputs": (
         node("  u float[1], v float[1] = Split <num_outputs = 2> (t)"),
         "  float[1] u, float[1] v = Split <num_outputs = 2> (t)",
