@@ -36,29 +36,10 @@ if TYPE_CHECKING:
     from onnxtext.viewer import view
 
 __all__ = [
-    "Diagnostic",
-    "OnnxTextError",
-    "OnnxTextWarning",
-    "Shown",
-    "__version__",
-    "ast",
-    "check",
-    "diff",
-    "dump",
-    "dumps",
-    "format_text",
-    "from_binary",
-    "load",
-    "loads",
-    "merge",
-    "parse",
-    "register",
-    "rewrite",
-    "show",
-    "to_binary",
-    "verify",
-    "view",
-]
+    "Diagnostic", "OnnxTextError", "OnnxTextWarning", "Shown", "__version__", "ast", "check",
+    "diff", "dump", "dumps", "format_text", "from_binary", "load", "loads", "merge", "parse",
+    "register", "rewrite", "show", "to_binary", "verify", "view",
+]  # fmt: skip
 
 _MODULES = {
     "Diagnostic": "diagnostics",

@@ -26,30 +26,15 @@ _SECTIONS = frozenset(map(str.upper, SECTIONS))
 """The terminals of keywords that begin a section; elsewhere, the keywords are names."""
 
 KINDS: dict[str, str] = {
-    "TRIPLE": "String.Doc",
-    "BLOB": "String.Other",
-    "FILE": "String.Other",
-    "BYTES": "String.Double",
-    "STRING": "String.Double",
-    "ESCAPED_STRING": "String.Double",
-    "PRIM": "Keyword.Type",
-    "UNDEFINED": "Keyword.Type",
-    "CONTAINER": "Keyword.Type",
-    "BOOL": "Keyword.Constant",
-    "FLOAT_WORD": "Number.Float",
-    "NEGATIVE_WORD": "Number.Float",
-    "NAN": "Number.Float",
-    "COMPLEX": "Number",
-    "HEX_FLOAT": "Number.Float",
-    "HEX": "Number.Hex",
-    "FIXED": "Number.Integer",
-    "FLOAT": "Number.Float",
-    "INT": "Number.Integer",
-    "SPLAT": "Operator",
-    "DECORATOR": "Name.Decorator",
+    "TRIPLE": "String.Doc", "BLOB": "String.Other", "FILE": "String.Other",
+    "BYTES": "String.Double", "STRING": "String.Double", "ESCAPED_STRING": "String.Double",
+    "PRIM": "Keyword.Type", "UNDEFINED": "Keyword.Type", "CONTAINER": "Keyword.Type",
+    "BOOL": "Keyword.Constant", "FLOAT_WORD": "Number.Float", "NEGATIVE_WORD": "Number.Float",
+    "NAN": "Number.Float", "COMPLEX": "Number", "HEX_FLOAT": "Number.Float", "HEX": "Number.Hex",
+    "FIXED": "Number.Integer", "FLOAT": "Number.Float", "INT": "Number.Integer",
+    "SPLAT": "Operator", "DECORATOR": "Name.Decorator", "BAD": "Error",
     **dict.fromkeys(("WORD", "WHERE", *_SECTIONS), "Name.Variable"),
-    "BAD": "Error",
-}
+}  # fmt: skip
 """The default Pygments token type of each terminal; the neighboring tokens can change the type."""
 
 _PARTS = re.compile(

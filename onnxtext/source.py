@@ -25,14 +25,8 @@ STRING_OR_COMMENT = re.compile(f"({STRING}|{COMMENT})", re.DOTALL)
 """Finds the string literals and comments of a text; it skips a quote that is never closed."""
 
 SECTIONS = (
-    "metadata",
-    "quantization",
-    "training",
-    "configuration",
-    "order",
-    "encoding",
-    "resources",
-)
+    "metadata", "quantization", "training", "configuration", "order", "encoding", "resources",
+)  # fmt: skip
 """The keywords of the sections, in canonical order (SPEC 13)."""
 
 _MAX_COUNTED = 8

@@ -342,23 +342,7 @@ PLAIN_VALUES = frozenset((int, bytes, Float32, Floats))
 """The Python classes of attribute values that are numbers, strings or lists of floats."""
 
 AttributeValue = Union[
-    int,
-    Float32,
-    bytes,
-    Blob,
-    TypedBlob,
-    RepeatedList,
-    Tensor,
-    SparseTensor,
-    "Graph",
-    Type,
-    Reference,
-    Record,
-    Floats,
-    "tuple[int, ...]",
-    "tuple[bytes | Blob, ...]",
-    "tuple[Tensor, ...]",
-    "tuple[SparseTensor, ...]",
-    "tuple[Graph, ...]",
-    "tuple[Type, ...]",
-]
+    int, Float32, bytes, Blob, TypedBlob, RepeatedList, Tensor, SparseTensor, "Graph", Type,
+    Reference, Record, Floats, "tuple[int, ...]", "tuple[bytes | Blob, ...]", "tuple[Tensor, ...]",
+    "tuple[SparseTensor, ...]", "tuple[Graph, ...]", "tuple[Type, ...]",
+]  # fmt: skip

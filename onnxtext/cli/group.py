@@ -13,26 +13,9 @@ from onnxtext.cli.suggesting_group import SuggestingGroup
 from onnxtext.select_core import core
 
 VERBS = (
-    "to-binary",
-    "from-binary",
-    "check",
-    "fmt",
-    "info",
-    "show",
-    "view",
-    "diff",
-    "verify",
-    "merge",
-    "edit",
-    "run",
-    "git",
-    "weights",
-    "schemas",
-    "explain",
-    "explain-type",
-    "completion",
-    "lsp",
-)
+    "to-binary", "from-binary", "check", "fmt", "info", "show", "view", "diff", "verify", "merge",
+    "edit", "run", "git", "weights", "schemas", "explain", "explain-type", "completion", "lsp",
+)  # fmt: skip
 """The subcommands; each has a module in `onnxtext.cli.commands` with a `command`."""
 
 EXAMPLES = """\b

@@ -14,13 +14,6 @@ from onnxtext.diagnostics.model import (
 )
 
 __all__ = [
-    "Applicability",
-    "Diagnostic",
-    "Edit",
-    "Fix",
-    "Label",
-    "OnnxTextError",
-    "OnnxTextWarning",
-    "Severity",
-    "Subject",
-]
+    "Applicability", "Diagnostic", "Edit", "Fix", "Label", "OnnxTextError", "OnnxTextWarning",
+    "Severity", "Subject",
+]  # fmt: skip

@@ -24,16 +24,9 @@ from onnxtext.diagnostics.terminal_text import escape_controls, terminal_width, 
 from onnxtext.source import Source
 
 _SGR = {
-    "error": "1;31",
-    "warning": "1;33",
-    "note": "1;36",
-    "info": "1;36",
-    "hint": "1;32",
-    "help": "1;32",
-    "secondary": "1;34",
-    "gutter": "1;34",
-    "strong": "1",
-}
+    "error": "1;31", "warning": "1;33", "note": "1;36", "info": "1;36", "hint": "1;32",
+    "help": "1;32", "secondary": "1;34", "gutter": "1;34", "strong": "1",
+}  # fmt: skip
 _NARROWEST = 20
 _FARTHEST = 20
 """Maximum number of lines above an error to search for a nonempty line to show."""

@@ -24,15 +24,6 @@ from onnxtext.differ.result import (
 )
 
 __all__ = [
-    "CATEGORIES",
-    "IGNORABLE",
-    "EncodingChange",
-    "FieldChange",
-    "ItemChange",
-    "ItemPosition",
-    "ModelDiff",
-    "ModelSide",
-    "Rename",
-    "WeightChange",
-    "compare",
-]
+    "CATEGORIES", "IGNORABLE", "EncodingChange", "FieldChange", "ItemChange", "ItemPosition",
+    "ModelDiff", "ModelSide", "Rename", "WeightChange", "compare",
+]  # fmt: skip

@@ -16,15 +16,11 @@ from onnxtext.proto.convert_records import lift_record
 from onnxtext.proto.descriptors import FieldSpec, MessageSpec, message_spec
 
 KEYS = {
-    "StringStringEntryProto": "key",
-    "OperatorSetIdProto": "domain",
-    "TensorAnnotation": "tensor_name",
-    "AttributeProto": "name",
-    "DeviceConfigurationProto": "name",
-    "NodeDeviceConfigurationProto": "configuration_id",
-    "ValueInfoProto": "name",
+    "StringStringEntryProto": "key", "OperatorSetIdProto": "domain",
+    "TensorAnnotation": "tensor_name", "AttributeProto": "name", "DeviceConfigurationProto": "name",
+    "NodeDeviceConfigurationProto": "configuration_id", "ValueInfoProto": "name",
     "FunctionProto": "name",
-}
+}  # fmt: skip
 """Maps a message type to the field that identifies a message of this type in a list.
 
 Messages of other types match by position.

@@ -20,18 +20,6 @@ from onnxtext.editing.symbolic_obstacles import Obstacle
 from onnxtext.editing.write_inferred_types import write_types
 
 __all__ = [
-    "EditResult",
-    "Obstacle",
-    "apply",
-    "extract",
-    "insert",
-    "make_symbolic",
-    "remove",
-    "rename",
-    "replace_weight",
-    "set_attribute",
-    "set_opset",
-    "set_shape",
-    "strip",
-    "write_types",
-]
+    "EditResult", "Obstacle", "apply", "extract", "insert", "make_symbolic", "remove", "rename",
+    "replace_weight", "set_attribute", "set_opset", "set_shape", "strip", "write_types",
+]  # fmt: skip

@@ -14,13 +14,6 @@ from onnxtext.engines.run_in_child import ENGINES, Values, load_model, run_model
 from onnxtext.engines.run_inputs import fill_inputs, random_inputs
 
 __all__ = [
-    "ENGINES",
-    "ValueDifference",
-    "Values",
-    "compare_values",
-    "fill_inputs",
-    "load_model",
-    "random_inputs",
-    "run_both",
-    "run_model",
-]
+    "ENGINES", "ValueDifference", "Values", "compare_values", "fill_inputs", "load_model",
+    "random_inputs", "run_both", "run_model",
+]  # fmt: skip

@@ -55,21 +55,12 @@ ATTRIBUTES: dict[Mode, tuple[str, ...]] = {
 }
 
 KNOWN = (
-    "filter.onnxtext.process",
-    "filter.onnxtext.clean",
-    "filter.onnxtext.smudge",
-    "filter.onnxtext.required",
-    "diff.onnxtext.textconv",
-    "diff.onnxtext.cachetextconv",
-    "diff.onnxtext.binary",
-    "diff.onnxtext.command",
-    "diff.onnxtext.xfuncname",
-    "diff.onnxtxt.xfuncname",
-    "merge.onnxtext.name",
-    "merge.onnxtext.driver",
-    "merge.onnxtext.recursive",
-    "difftool.onnxtext.cmd",
-)
+    "filter.onnxtext.process", "filter.onnxtext.clean", "filter.onnxtext.smudge",
+    "filter.onnxtext.required", "diff.onnxtext.textconv", "diff.onnxtext.cachetextconv",
+    "diff.onnxtext.binary", "diff.onnxtext.command", "diff.onnxtext.xfuncname",
+    "diff.onnxtxt.xfuncname", "merge.onnxtext.name", "merge.onnxtext.driver",
+    "merge.onnxtext.recursive", "difftool.onnxtext.cmd",
+)  # fmt: skip
 """Every setting that `install` may write, spelled as in git's output."""
 
 SECTIONS = r"^(filter|diff|merge|difftool)\.onnxte?xt\."

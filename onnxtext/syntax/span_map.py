@@ -61,14 +61,9 @@ class SpanMap:
 
 
 NODE_PARTS = {
-    "name": "label",
-    "outputs": "outputs",
-    "op_type": "operator",
-    "overload": "overload",
-    "attributes": "attributes",
-    "inputs": "names",
-    "decorators": "decorators",
-}
+    "name": "label", "outputs": "outputs", "op_type": "operator", "overload": "overload",
+    "attributes": "attributes", "inputs": "names", "decorators": "decorators",
+}  # fmt: skip
 """Maps fields of `ast.Node` to the names of their parts in `SpanMap.parts`."""
 
 

@@ -27,13 +27,10 @@ NUMPY_CODES = {
 }  # fmt: skip
 """The numpy type codes of element types. Booleans are read as integers, to compute their mean."""
 _ML_DTYPES = {
-    "bfloat16": "bfloat16",
-    "float8e4m3fn": "float8_e4m3fn",
-    "float8e4m3fnuz": "float8_e4m3fnuz",
-    "float8e5m2": "float8_e5m2",
-    "float8e5m2fnuz": "float8_e5m2fnuz",
+    "bfloat16": "bfloat16", "float8e4m3fn": "float8_e4m3fn", "float8e4m3fnuz": "float8_e4m3fnuz",
+    "float8e5m2": "float8_e5m2", "float8e5m2fnuz": "float8_e5m2fnuz",
     "float8e8m0": "float8_e8m0fnu",
-}
+}  # fmt: skip
 _MAX_NAME_LENGTH = 80
 _LISTS = {AttributeType.FLOATS: "float", AttributeType.INTS: "int64"}
 

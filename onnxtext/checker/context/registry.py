@@ -62,35 +62,13 @@ def _note(code: str) -> str:
 
 
 MODULES = (
-    "ir_versions",
-    "opsets",
-    "producer_and_metadata",
-    "names",
-    "single_assignment",
-    "undefined_values_and_order",
-    "unused_values",
-    "initializers",
-    "untyped_inputs_outputs",
-    "value_infos",
-    "declared_types",
-    "operators",
-    "node_attributes",
-    "listed_attribute_values",
-    "attributes",
-    "control_flow_bodies",
-    "functions",
-    "function_calls",
-    "tensors",
-    "tensor_values",
-    "external_data",
-    "sparse",
-    "quantization_annotations",
-    "training",
-    "devices",
-    "type_constraints",
-    "shapes",
-    "dimension_conflicts",
-)
+    "ir_versions", "opsets", "producer_and_metadata", "names", "single_assignment",
+    "undefined_values_and_order", "unused_values", "initializers", "untyped_inputs_outputs",
+    "value_infos", "declared_types", "operators", "node_attributes", "listed_attribute_values",
+    "attributes", "control_flow_bodies", "functions", "function_calls", "tensors", "tensor_values",
+    "external_data", "sparse", "quantization_annotations", "training", "devices",
+    "type_constraints", "shapes", "dimension_conflicts",
+)  # fmt: skip
 """The modules of `onnxtext.checker.rules`, in the order in which they run."""
 
 

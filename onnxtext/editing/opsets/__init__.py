@@ -20,11 +20,6 @@ from onnxtext.editing.opsets.plan import (
 )
 
 __all__ = [
-    "ConversionError",
-    "ConversionPlan",
-    "Targets",
-    "check_version",
-    "convert",
-    "plan_conversion",
+    "ConversionError", "ConversionPlan", "Targets", "check_version", "convert", "plan_conversion",
     "remark_diagnostics",
-]
+]  # fmt: skip

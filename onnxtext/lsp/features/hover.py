@@ -223,13 +223,7 @@ def _graph(document: Document, at_cursor: CursorTarget) -> str:
 
 
 _DESCRIPTIONS: dict[str, Callable[[Document, CursorTarget], str | None]] = {
-    "operator": _operator,
-    "function": _function,
-    "value": _value,
-    "attribute": _attribute,
-    "parameter": _parameter,
-    "literal": _literal,
-    "label": _label,
-    "graph": _graph,
-}
+    "operator": _operator, "function": _function, "value": _value, "attribute": _attribute,
+    "parameter": _parameter, "literal": _literal, "label": _label, "graph": _graph,
+}  # fmt: skip
 """For each kind of `CursorTarget` with a hover, the function that returns its Markdown text."""

@@ -17,14 +17,9 @@ from onnxtext.wire.reader import read_fields
 from onnxtext.wire.writer import LENGTH, Piece, delimited, tag
 
 DOC_STRING = {
-    "ModelProto": 6,
-    "GraphProto": 10,
-    "FunctionProto": 8,
-    "NodeProto": 6,
-    "AttributeProto": 13,
-    "TensorProto": 12,
-    "ValueInfoProto": 3,
-}
+    "ModelProto": 6, "GraphProto": 10, "FunctionProto": 8, "NodeProto": 6, "AttributeProto": 13,
+    "TensorProto": 12, "ValueInfoProto": 3,
+}  # fmt: skip
 """The field number of `doc_string`, by message type."""
 
 METADATA = {

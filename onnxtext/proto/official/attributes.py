@@ -223,21 +223,11 @@ def path_of_attribute(path: ItemPath, list_name: str, data: Data, index: int) ->
 
 
 _VALUES = {
-    "f": _A.FLOAT,
-    "i": _A.INT,
-    "s": _A.STRING,
-    "t": _A.TENSOR,
-    "g": _A.GRAPH,
-    "floats": _A.FLOATS,
-    "ints": _A.INTS,
-    "strings": _A.STRINGS,
-    "tensors": _A.TENSORS,
-    "graphs": _A.GRAPHS,
-    "tp": _A.TYPE_PROTO,
-    "type_protos": _A.TYPE_PROTOS,
-    "sparse_tensor": _A.SPARSE_TENSOR,
+    "f": _A.FLOAT, "i": _A.INT, "s": _A.STRING, "t": _A.TENSOR, "g": _A.GRAPH, "floats": _A.FLOATS,
+    "ints": _A.INTS, "strings": _A.STRINGS, "tensors": _A.TENSORS, "graphs": _A.GRAPHS,
+    "tp": _A.TYPE_PROTO, "type_protos": _A.TYPE_PROTOS, "sparse_tensor": _A.SPARSE_TENSOR,
     "sparse_tensors": _A.SPARSE_TENSORS,
-}
+}  # fmt: skip
 """Maps each value field of `AttributeProto` to its attribute type."""
 
 _ATTRIBUTE = frozenset(("name", "type", "ref_attr_name", *_VALUES))

@@ -18,19 +18,10 @@ from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.grammar.scanner_tables import ScannerTables, make_scanner
 
 STARTS = (
-    "model",
-    "graph_fragment",
-    "function_fragment",
-    "node_fragment",
-    "nodes_fragment",
-    "value_info_fragment",
-    "attribute_fragment",
-    "type_fragment",
-    "tensor_fragment",
-    "entry_fragment",
-    "record_fragment",
-    "schema_fragment",
-)
+    "model", "graph_fragment", "function_fragment", "node_fragment", "nodes_fragment",
+    "value_info_fragment", "attribute_fragment", "type_fragment", "tensor_fragment",
+    "entry_fragment", "record_fragment", "schema_fragment",
+)  # fmt: skip
 END_KIND = "$END"
 """The kind of the end of the text."""
 

@@ -25,15 +25,9 @@ from onnxtext.tensor.element_types import ELEMENTS
 from onnxtext.tensor.parse_literals import ENTRIES_ARE_ELEMENTS
 
 _FRACTIONS = {
-    "double": 52,
-    "float": 23,
-    "bfloat16": 7,
-    "float16": 10,
-    "float8e4m3fn": 3,
-    "float8e5m2": 2,
-    "complex64": 23,
-    "complex128": 52,
-}
+    "double": 52, "float": 23, "bfloat16": 7, "float16": 10, "float8e4m3fn": 3, "float8e5m2": 2,
+    "complex64": 23, "complex128": 52,
+}  # fmt: skip
 """The float and complex types that the core reads, with their numbers of fraction bits."""
 
 _ACTIONS = {
