@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from onnxtext.ast.model import Function, Model
+from onnxtext.ast.tensors_and_attributes import Attribute, Blob, SparseTensor, Tensor, TypedBlob
+from onnxtext.ast.visit import walk_graphs, walk_nodes
 from onnxtext.diagnostics import Diagnostic, Label, OnnxTextError, OnnxTextWarning, Subject
 from onnxtext.select_core import cached_module
 from onnxtext.source import COMMENT, STRING, Source, Span
@@ -229,9 +232,8 @@ def left_out_errors(model: Model, source: Source) -> list[Diagnostic]:
         help = "print it again without `--metadata none`; or remove this line, for a model without "
         result.append(_left_out("metadata-left-out", "metadata none", source, f"{help}metadata"))
     if model.resources_left_out:
-        from onnxtext.weights.blob_owners import blob_owners
-
-        owners = blob_owners(model)
+        named = _all_data(model)
+        owners = [f"{owner}, blob {digest}" for owner, data in named for digest in _digests(data)]
         ending = f" and {len(owners) - _MAX_SHOWN} more" if len(owners) > _MAX_SHOWN else ""
         notes = (f"missing: {', '.join(owners[:_MAX_SHOWN])}{ending}",) if owners else ()
         help = "print it again without `--weights none`"
@@ -248,3 +250,33 @@ def _left_out(
     message = f"this text was printed without its {part} and cannot be converted to a model"
     labels = (Label(Span(offset, offset + len(statement))),)
     return Diagnostic(code, message, source=source, labels=labels, notes=notes, help=help)
+
+
+def _all_data(model: Model) -> Iterator[tuple[str, Any]]:
+    """Yield (description of the owner, data) for each value and attribute that may have blobs."""
+    for graph in walk_graphs(model):
+        for value in (*graph.inputs, *graph.values):
+            yield f"tensor `{value.name}`", value.data
+        if isinstance(graph, Function):
+            for item in graph.attributes:
+                if isinstance(item, Attribute):
+                    yield f"attribute `{item.name}` of the function `{graph.name}`", item.value
+    for node in walk_nodes(model):
+        for attribute in node.attributes:
+            whose = next(filter(None, node.outputs), node.op_type)
+            yield f"attribute `{attribute.name}` of `{whose}`", attribute.value
+
+
+def _digests(value: Any) -> Iterator[str]:
+    """Yield the digests of the blobs in a value and its parts."""
+    match value:
+        case Blob(digest) | TypedBlob(digest):
+            yield digest
+        case Tensor():
+            yield from _digests(value.data)
+        case SparseTensor():
+            yield from _digests(value.values)
+            yield from _digests(value.indices)
+        case tuple():
+            for item in value:
+                yield from _digests(item)

@@ -13,14 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
-from onnxtext.git.attributes_files import (
+from onnxtext.git.gitattributes import (
+    DamagedBlock,
     absolute,
+    block_lines,
     default_file,
     display_path,
     path_to_record,
+    read_attributes,
     resolve_recorded,
+    write_attributes,
 )
-from onnxtext.git.gitattributes import DamagedBlock, block_lines, read_attributes, write_attributes
 from onnxtext.git.modes import (
     ATTRIBUTES,
     EXCLUSIVE,

@@ -21,9 +21,9 @@ from onnxtext.checker.context.checked_model import (
     function_key,
     operator_key,
 )
+from onnxtext.checker.context.directed_graphs import topological_order
 from onnxtext.checker.context.finding import Finding, Place, quote
 from onnxtext.checker.context.scopes import GIVEN, Scope, used_names, without_owner_names
-from onnxtext.checker.context.topological_order import topological_order
 from onnxtext.checker.rules import (
     attributes,
     function_calls,

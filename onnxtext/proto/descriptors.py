@@ -16,7 +16,6 @@ from importlib.util import find_spec, module_from_spec
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from onnxtext.proto.newer_fields import NEWER_FIELDS
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT
 
 _SCALARS = {
@@ -35,6 +34,33 @@ _SCALARS = {
     14: ("enum", VARINT),
 }
 """The name and the wire type of each `FieldDescriptorProto.Type`."""
+
+NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
+    "ModelProto": (("configuration", 26, "DeviceConfigurationProto*"),),
+    "NodeProto": (("device_configurations", 10, "NodeDeviceConfigurationProto*"),),
+    "DeviceConfigurationProto": (
+        ("name", 1, "string"), ("num_devices", 2, "int32"), ("device", 3, "string*"),
+    ),
+    "NodeDeviceConfigurationProto": (
+        ("configuration_id", 1, "string"), ("sharding_spec", 2, "ShardingSpecProto*"),
+        ("pipeline_stage", 3, "int32"),
+    ),
+    "ShardingSpecProto": (
+        ("tensor_name", 1, "string"), ("device", 2, "int64*"),
+        ("index_to_device_group_map", 3, "IntIntListEntryProto*"),
+        ("sharded_dim", 4, "ShardedDimProto*"),
+    ),
+    "ShardedDimProto": (("axis", 1, "int64"), ("simple_sharding", 2, "SimpleShardedDimProto*")),
+    "SimpleShardedDimProto": (
+        ("dim_value", 1, "int64"), ("dim_param", 2, "string"), ("num_shards", 3, "int64"),
+    ),
+    "IntIntListEntryProto": (("key", 1, "int64"), ("value", 2, "int64*")),
+}  # fmt: skip
+"""The fields that onnx 1.17, the oldest supported version, lacks: device configurations.
+
+Maps a message to (name, number, type) of these fields; `*` marks a list. The language has syntax
+for them even if the installed onnx keeps them as unknown fields.
+"""
 
 
 class FieldSpec(NamedTuple):

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onnxtext.lsp.graph.details import details, searched_texts
+from onnxtext.lsp.graph.details import details, drawn_node, searched_texts
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.graph.module_groups import parse_id
-from onnxtext.lsp.graph.statement_to_node import drawn_node
 from onnxtext.viewer.colored_lines import ColoredText
 
 

@@ -13,13 +13,13 @@ import pytest
 
 import onnxtext
 from onnxtext.proto.descriptors import (
+    NEWER_FIELDS,
     FieldSpec,
     installed_fields,
     message_spec,
     newer_field,
     spelled_messages,
 )
-from onnxtext.proto.newer_fields import NEWER_FIELDS
 from onnxtext.wire.writer import LENGTH, delimited, tag, varint
 
 

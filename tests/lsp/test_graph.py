@@ -18,10 +18,9 @@ from benchmarks.transformer import transformer
 from onnxtext.binary_to_text import print_binary
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.lsp.graph.compare_drawings import changes_of, diff_of
-from onnxtext.lsp.graph.details import details
+from onnxtext.lsp.graph.details import details, drawn_node
 from onnxtext.lsp.graph.drawing import MANY_NODES, MAX_USERS, Drawing
 from onnxtext.lsp.graph.module_groups import MAX_MEMBERS, MIN_GROUP_SIZE, ModuleGroup, scope_paths
-from onnxtext.lsp.graph.statement_to_node import drawn_node
 from onnxtext.lsp.index.document import Document
 from tests.lsp.documents import EXAMPLES, large
 from tests.lsp.session import Session, plain

@@ -18,12 +18,11 @@ from onnxtext.ast.visit import walk_nodes
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.lsp.features.text_edits import minimal_edits
-from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.cursor import symbol_at, target_at
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
-from onnxtext.lsp.index.operators import valid_strings
+from onnxtext.lsp.index.operators import schemas_of, valid_strings
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.section_names import section_names
 from onnxtext.lsp.index.statement_spans import SpanMapCache

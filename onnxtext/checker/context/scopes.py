@@ -12,7 +12,7 @@ from onnxtext.ast.model import Annotation, Function, Graph, Node, OpsetImport, V
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_nodes
-from onnxtext.checker.context.topological_order import topological_order
+from onnxtext.checker.context.directed_graphs import topological_order
 from onnxtext.quick_dataclass import dataclass
 
 Kind = Literal["main", "nested", "function", "initialization", "algorithm", "fragment", "nodes"]

@@ -15,7 +15,7 @@ from onnxtext.checker.context.checked_model import (
     function_key,
     operator_key,
 )
-from onnxtext.checker.context.cycles import cyclic_groups, one_cycle
+from onnxtext.checker.context.directed_graphs import cyclic_groups, one_cycle
 from onnxtext.checker.context.finding import Finding, Place, chain_of, quote
 from onnxtext.checker.context.operator_resolution import resolve_targets
 from onnxtext.checker.context.registry import Rule

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.checked_model import CheckedModel
-from onnxtext.checker.context.cycles import cyclic_groups, one_cycle
+from onnxtext.checker.context.directed_graphs import cyclic_groups, one_cycle
 from onnxtext.checker.context.finding import (
     Finding,
     Place,

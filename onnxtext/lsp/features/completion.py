@@ -17,7 +17,6 @@ from onnxtext.checker.context.signatures import Signature
 from onnxtext.lsp.features.section_completion import SectionItems
 from onnxtext.lsp.features.signature_help import newest_opsets, target_of
 from onnxtext.lsp.features.snippets import escape_snippet
-from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.completion_context import context_at
 from onnxtext.lsp.index.operators import (
     attribute_line,
@@ -25,6 +24,7 @@ from onnxtext.lsp.index.operators import (
     function_documentation,
     function_text,
     parameter_of,
+    schemas_of,
     signature_text,
     valid_strings,
     value_placeholder,

@@ -33,10 +33,9 @@ from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.features.binary_model_requests import read_file, text_of_binary
 from onnxtext.lsp.graph.compare_drawings import NEW, changes_of, diff_of
-from onnxtext.lsp.graph.details import details
+from onnxtext.lsp.graph.details import details, drawn_node
 from onnxtext.lsp.graph.details import find as find_nodes
 from onnxtext.lsp.graph.drawing import Drawing
-from onnxtext.lsp.graph.statement_to_node import drawn_node
 from onnxtext.lsp.index.document import Document, path_of
 from onnxtext.lsp.server.protocol import RequestError
 

@@ -24,9 +24,9 @@ from onnxtext.checker.context.operator_tables import use_tables
 from onnxtext.checker.context.signatures import newest_versions
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.lsp.features.text_edits import minimal_edits, workspace_edit
-from onnxtext.lsp.index.available_operators import tables_for
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.operators import tables_for
 from onnxtext.lsp.server.message_validation import data_entry
 from onnxtext.lsp.server.protocol import RequestError
 from onnxtext.source import Span

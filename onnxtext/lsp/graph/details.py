@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe a node or value for the details panel of the graph view.
+"""Describe a node or value for the details panel of the graph view; find those of a statement.
 
 The details are attributes, types, and statistics of weights.
 """
@@ -23,6 +23,7 @@ from onnxtext.lsp.graph.module_groups import parse_id
 from onnxtext.lsp.graph.stubs import formal_name, shorten
 from onnxtext.lsp.index.document import Document, path_of
 from onnxtext.lsp.index.operators import documentation, value_text
+from onnxtext.lsp.index.symbols import Statement
 from onnxtext.lsp.index.tensor_statistics import statistics
 from onnxtext.plurals import count_noun
 
@@ -217,3 +218,25 @@ def _with_weights(document: Document) -> Model | None:
     except (OSError, ValueError):  # the details are shown without weights
         return model
     return replace(model, resources=resources)
+
+
+def drawn_node(drawing: Drawing, statement: Statement) -> str | None:
+    """Return the id of the drawn node or value of a statement; None if nothing is drawn.
+
+    Constants, initializers, and values that are neither inputs nor outputs are not drawn: return
+    the id of the first drawn user instead.
+    """
+    number = drawing.index.number(statement.scope)
+    if statement.group == "node":
+        identity = f"g{number}n{statement.number}"
+        if drawing.chain(identity) is not None:
+            return identity
+        names = [name for name in statement.item.outputs if name]
+    else:
+        names = [statement.item.name]
+        kind = {"input": "i", "output": "o", "info": "o"}.get(statement.group, "")
+        drawn = drawing.drawn_values.get((number, kind, names[0]))
+        if drawn is not None:
+            return drawn
+    users = [user for name in names for user in drawing.users_of(statement.scope, name)]
+    return next((user for user in users if drawing.chain(user) is not None), None)

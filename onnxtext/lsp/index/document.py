@@ -18,8 +18,8 @@ from onnxtext.checker.inference.explain_shape_errors import spell_type
 from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.memory import paused_collector
-from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.index import Index
+from onnxtext.lsp.index.operators import schemas_of
 from onnxtext.lsp.index.positions import LineIndex, apply_change
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.lsp.index.symbols import Statement

@@ -20,9 +20,9 @@ from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope
 from onnxtext.checker.context.signatures import Schemas
 from onnxtext.checker.engine.finding_positions import TextPlaces
-from onnxtext.lsp.index.available_operators import schemas_of
 from onnxtext.lsp.index.missing_positions import find_end, find_heads, limit_statements
 from onnxtext.lsp.index.multiline_strings import TextBlocks
+from onnxtext.lsp.index.operators import schemas_of
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.resolve_section_names import section_occurrences, value_strings
 from onnxtext.lsp.index.section_names import SectionName, section_names

@@ -3,20 +3,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from onnxtext.ast.byte_strings import to_text
 from onnxtext.ast.model import Function, Graph
 from onnxtext.ast.schemas import FormalAttribute, OperatorSchema
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Float32, Floats
+from onnxtext.checker.context.operator_tables import bundled_table
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.checker.context.signatures import Parameter, Signature, schema_of
+from onnxtext.checker.context.signatures import (
+    OperatorTable,
+    Parameter,
+    Schemas,
+    Signature,
+    schema_of,
+)
+from onnxtext.checker.engine.project_schemas import tables_of
+from onnxtext.checker.engine.project_settings import SettingsError, find_settings
 from onnxtext.checker.inference.explain_shape_errors import spell_type
+from onnxtext.diagnostics import OnnxTextError
 from onnxtext.printer import print_attribute
 from onnxtext.printer.quoting import quote_string, quote_word
 from onnxtext.schemas.convert_schemas import convert_attribute
@@ -290,3 +302,30 @@ def function_documentation(scope: Scope) -> str:
     function = scope.owner
     assert isinstance(function, Function)
     return dedent_documentation(function.doc_string or "")
+
+
+def schemas_of(directory: Path | None) -> Schemas:
+    """Return the operators that documents in a directory may use.
+
+    These are the operators of onnx, of the project's schema files, and of the bundled table. If the
+    settings or a schema file have errors or cannot be read, the project's operators are left out.
+    The checker reports these errors.
+    """
+    return _schemas(tables_for(directory))
+
+
+def tables_for(directory: Path | None) -> tuple[OperatorTable, ...]:
+    """Return the operator tables of the project around a directory, and the bundled table.
+
+    If the settings or a schema file have errors or cannot be read, return only the bundled table.
+    """
+    if directory is not None:
+        with contextlib.suppress(SettingsError, OSError, OnnxTextError):
+            return tables_of(find_settings(directory))
+    return (bundled_table(),)
+
+
+@lru_cache(maxsize=8)
+def _schemas(tables: tuple[OperatorTable, ...]) -> Schemas:
+    """Return the operators in tables; equal tables get the same object, with cached signatures."""
+    return Schemas(tables)
