@@ -42,18 +42,11 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "Diagnostic": "diagnostics",
-    "OnnxTextError": "diagnostics",
-    "OnnxTextWarning": "diagnostics",
-    "diff": "api_diff_merge",
-    "merge": "api_diff_merge",
-    "rewrite": "api_diff_merge",
-    "verify": "api_diff_merge",
-    "Shown": "api_show",
-    "register": "onnx_serializer",
-    "show": "api_show",
-    "view": "viewer",
-}
+    "Diagnostic": "diagnostics", "OnnxTextError": "diagnostics", "OnnxTextWarning": "diagnostics",
+    "diff": "api_diff_merge", "merge": "api_diff_merge", "rewrite": "api_diff_merge",
+    "verify": "api_diff_merge", "Shown": "api_show", "register": "onnx_serializer",
+    "show": "api_show", "view": "viewer",
+}  # fmt: skip
 """Maps exported names to their modules. All other exported functions are in `api`."""
 
 

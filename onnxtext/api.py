@@ -38,16 +38,10 @@ if TYPE_CHECKING:
     P = TypeVar("P", bound=Message)
 
 FRAGMENTS = {
-    "GraphProto": "graph",
-    "FunctionProto": "function",
-    "NodeProto": "node",
-    "ValueInfoProto": "value_info",
-    "AttributeProto": "attribute",
-    "TypeProto": "type",
-    "TensorProto": "tensor",
-    "SparseTensorProto": "tensor",
-    "StringStringEntryProto": "entry",
-}
+    "GraphProto": "graph", "FunctionProto": "function", "NodeProto": "node",
+    "ValueInfoProto": "value_info", "AttributeProto": "attribute", "TypeProto": "type",
+    "TensorProto": "tensor", "SparseTensorProto": "tensor", "StringStringEntryProto": "entry",
+}  # fmt: skip
 """Maps message types to kinds of texts in the grammar; other messages have the kind `record`."""
 
 

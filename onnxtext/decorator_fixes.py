@@ -13,14 +13,9 @@ from onnxtext.source import STRING, Span
 from onnxtext.suggestions import nearest_name
 
 _OTHER_NAMES = {
-    "docstring": "doc",
-    "doc_string": "doc",
-    "description": "doc",
-    "comment": "doc",
-    "metadata": "meta",
-    "metadata_props": "meta",
-    "meta_data": "meta",
-}
+    "docstring": "doc", "doc_string": "doc", "description": "doc", "comment": "doc",
+    "metadata": "meta", "metadata_props": "meta", "meta_data": "meta",
+}  # fmt: skip
 _WORD = re.compile(rf"{STRING}|(?<![\w.])([A-Za-z_]\w*)(?!\w|[ \t]*:)", re.DOTALL)
 _PAIRS = re.compile(rf"\(\s*(?:{STRING})\s*(?:,\s*(?:{STRING})\s*)+\)", re.DOTALL)
 _RECORD = re.compile(rf"\(\s*(\{{)(?:{STRING}|[^{{}}\"])*(\}})\s*\)", re.DOTALL)

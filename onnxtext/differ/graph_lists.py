@@ -11,13 +11,9 @@ from onnxtext.ast.records import Decorator, Word
 from onnxtext.ast.types import Type
 
 _ATTRIBUTES = {
-    "node": "nodes",
-    "input": "inputs",
-    "output": "outputs",
-    "initializer": "initializers",
-    "sparse_initializer": "sparse",
-    "value_info": "infos",
-}
+    "node": "nodes", "input": "inputs", "output": "outputs", "initializer": "initializers",
+    "sparse_initializer": "sparse", "value_info": "infos",
+}  # fmt: skip
 """Maps a list field of the ONNX schema to the attribute of `GraphLists` that has the list."""
 
 

@@ -19,20 +19,11 @@ from typing import Any, NamedTuple
 from onnxtext.wire.writer import FIXED32, FIXED64, LENGTH, VARINT
 
 _SCALARS = {
-    1: ("double", FIXED64),
-    2: ("float", FIXED32),
-    3: ("int64", VARINT),
-    4: ("uint64", VARINT),
-    5: ("int32", VARINT),
-    6: ("fixed64", FIXED64),
-    7: ("fixed32", FIXED32),
-    8: ("bool", VARINT),
-    9: ("string", LENGTH),
-    11: ("message", LENGTH),
-    12: ("bytes", LENGTH),
-    13: ("uint32", VARINT),
+    1: ("double", FIXED64), 2: ("float", FIXED32), 3: ("int64", VARINT), 4: ("uint64", VARINT),
+    5: ("int32", VARINT), 6: ("fixed64", FIXED64), 7: ("fixed32", FIXED32), 8: ("bool", VARINT),
+    9: ("string", LENGTH), 11: ("message", LENGTH), 12: ("bytes", LENGTH), 13: ("uint32", VARINT),
     14: ("enum", VARINT),
-}
+}  # fmt: skip
 """The name and the wire type of each `FieldDescriptorProto.Type`."""
 
 NEWER_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {

@@ -81,12 +81,9 @@ class ModelPaths:
 
 
 FIELD_NAMES = {
-    "inputs": "input",
-    "outputs": "output",
-    "attributes": "attribute",
-    "opset_imports": "opset_import",
-    "metadata": "metadata_props",
-}
+    "inputs": "input", "outputs": "output", "attributes": "attribute",
+    "opset_imports": "opset_import", "metadata": "metadata_props",
+}  # fmt: skip
 
 
 def _fields(item: object, part: tuple[str | int, ...]) -> Iterator[str]:

@@ -211,12 +211,8 @@ def _opaque_type(data: Data) -> ast.OpaqueType | None:
 # ---- Tensors --------------------------------------------------------------------------------
 
 _DATA_FIELDS = {
-    4: "float_data",
-    5: "int32_data",
-    7: "int64_data",
-    10: "double_data",
-    11: "uint64_data",
-}
+    4: "float_data", 5: "int32_data", 7: "int64_data", 10: "double_data", 11: "uint64_data",
+}  # fmt: skip
 
 
 def lift_tensor(

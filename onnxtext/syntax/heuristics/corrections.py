@@ -44,14 +44,9 @@ _COSTS = {
 }
 """The terminals that may be inserted, and their costs."""
 _PHRASES = {
-    "() => () {": 2.2,
-    "> () => () {": 2.6,
-    ") => () {": 2.2,
-    ") => ()": 2.0,
-    "=> () {": 2.0,
-    ") {": 1.6,
-    "> {": 1.6,
-}
+    "() => () {": 2.2, "> () => () {": 2.6, ") => () {": 2.2, ") => ()": 2.0, "=> () {": 2.0,
+    ") {": 1.6, "> {": 1.6,
+}  # fmt: skip
 """Texts of several tokens that may be inserted together, and their costs."""
 _BACK = 0.25  # the added cost of each token between a change and the error
 _MAX_BACK_AT_LINE_START = 0.3  # its maximum total for a change at the start of a line

@@ -35,19 +35,12 @@ If all terminals in `needed` are expected, the description replaces all terminal
 """
 _ATTRIBUTE_TYPE = {"WORD", "PRIM", "CONTAINER"}
 _SINGLE = {
-    "WORD": "a word",
-    "INT": "an integer",
-    "DECORATOR": "a decorator, such as `@doc(`",
-    "NUMBERS": "a list of numbers, `[…]`",
-    "NESTED": "a list of numbers, `[…]`",
-    "BRACES": "numbers in braces, `{…}`",
-    "FIXED": "a number",
-    "ENCODING": "an `encoding` section",
-    "RESOURCES": "a `resources` section",
-    "BLOB": "a blob",
-    "FILE": "a data file",
+    "WORD": "a word", "INT": "an integer", "DECORATOR": "a decorator, such as `@doc(`",
+    "NUMBERS": "a list of numbers, `[…]`", "NESTED": "a list of numbers, `[…]`",
+    "BRACES": "numbers in braces, `{…}`", "FIXED": "a number", "ENCODING": "an `encoding` section",
+    "RESOURCES": "a `resources` section", "BLOB": "a blob", "FILE": "a data file",
     "$END": "the end of the text",
-}
+}  # fmt: skip
 
 
 SAMPLES = {
