@@ -11,6 +11,7 @@ from onnxtext.ast.model import Function, Graph, Model, Node, ValueInfo
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, SparseTensor, Tensor
 from onnxtext.ast.types import TensorType
 from onnxtext.ast.visit import large_lists, large_values, list_graphs
+from onnxtext.select_core import core, core_module
 
 
 class Rewriter:
@@ -63,12 +64,24 @@ class Rewriter:
         # Keep the lists alive in a variable: a new list could get the `id()` of a freed list.
         lists = large_lists(nodes, self.max_small_elements)
         for attributes in lists:
-            rewritten = tuple([self.attribute(item) for item in attributes])
-            if not all(map(is_, rewritten, attributes)):
+            rewritten = self.rewrite_list(attributes)
+            if rewritten is not attributes:
                 changed[id(attributes)] = rewritten
         if changed:
             for node in nodes:
                 node.attributes = changed.get(id(node.attributes), node.attributes)
+
+    def rewrite_list(self, attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        """Return a list of attributes with their new values; the same list if nothing changes."""
+        if core() == "native":
+            rewrite = core_module("ast.visit").rewrite_list
+            most = self.max_small_elements
+            found: tuple[Attribute, ...] | None
+            found = rewrite(attributes, most, self._attributes, self.value)
+            if found is not None:
+                return found
+        result = tuple([self.attribute(item) for item in attributes])
+        return attributes if all(map(is_, result, attributes)) else result
 
     def initializer(self, value: ValueInfo) -> None:
         """Rewrite an initializer in place."""

@@ -81,10 +81,10 @@ class WeightMover(Rewriter):
 
         The bytes of the blob are added to `resources`.
         """
-        if isinstance(value, bytes):
-            return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
         if isinstance(value, PackedInts):
             return ast.TypedBlob(self.add(value.data))
+        if isinstance(value, bytes):
+            return ast.Blob(self.add(value)) if len(value) > INLINE_BYTES else value
         is_list = kind in _LISTS and isinstance(value, (ast.Floats, tuple))
         if not is_list or len(value) <= self.max_small_elements:
             return super().value(kind, value, name)

@@ -2,7 +2,7 @@
 """Walk over nodes: compiled parts of `onnxtext.ast` and `checker.inference.kind_facts`."""
 from onnxtext._core.ast.slots cimport (
     ATTRIBUTE, NODE, OF_ATTRIBUTE, OF_GRAPH, OF_NODE, OF_TENSOR, OF_TENSOR_TYPE, OF_VALUE,
-    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, data_of, get, graph_part, part_of,
+    RAW_DATA, TENSOR, TENSOR_TYPE, TYPED_DATA, VALUE_INFO, build, data_of, get, graph_part, part_of,
     replace, value_part,
 )
 
@@ -69,6 +69,29 @@ def large_lists(nodes, Py_ssize_t most):
                 result.append(attributes)
                 break
     return result
+
+
+def rewrite_list(attributes, Py_ssize_t most, dict cache, value_of):
+    """Return the same as `Rewriter.rewrite_list`; None if one is not exactly an `Attribute`."""
+    cdef list result = []
+    cdef bint is_changed = False
+    for attribute in attributes:
+        rewritten = cache.get(<size_t><void*>attribute)
+        if rewritten is None:
+            if type(attribute) is not ATTRIBUTE:
+                return None
+            rewritten = attribute
+            value = get(attribute, OF_ATTRIBUTE.value)
+            if not is_small(value, most):
+                name, kind = get(attribute, OF_ATTRIBUTE.name), get(attribute, OF_ATTRIBUTE.type)
+                new = value_of(kind, value, name)
+                if new is not value:
+                    decorators = get(attribute, OF_ATTRIBUTE.decorators)
+                    rewritten = build(ATTRIBUTE, (name, kind, new, decorators))
+            cache[<size_t><void*>attribute] = rewritten
+        is_changed |= rewritten is not attribute
+        result.append(rewritten)
+    return tuple(result) if is_changed else attributes
 
 
 cdef bint is_small(value, Py_ssize_t most) except -1:
