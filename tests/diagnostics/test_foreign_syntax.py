@@ -26,242 +26,207 @@ def place(found: Diagnostic) -> str:
     return found.source.text[slice(*found.span)]
 
 
+def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text without the marks `«` and `»`, and the spans between them."""
+    plain, *others = text.split("«")
+    spans = []
+    for other in others:
+        inside, after = other.split("»")
+        spans.append((len(plain), len(plain) + len(inside)))
+        plain += inside + after
+    return plain, spans
+
+
 def is_mended(found: Diagnostic, text: str, wanted: str) -> None:
     """Assert that the fix gives this text, and that the text is valid."""
     assert fix_of(found).apply(text) == wanted
     assert found_in(wanted) == []
 
 
+# The error is between the marks « and ».
 NODES = [
-    ("Op <a = 1; b = 2> (x)", "semicolon", ";", "Op <a = 1, b = 2> (x)"),
-    ("Op <a = [1; 2]> (x)", "semicolon", ";", "Op <a = [1, 2]> (x)"),
-    ("Op (*x)", "wrong-mark", "*", "Op (x)"),
-    ("Softmax(x, axis=-1)", "misplaced-attributes", "axis=-1", "Softmax <axis=-1> (x)"),
-    ("Op (\nx,\na = 1,\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx\n)"),
-    ("Op (\nx,\na = 1, # c\n)", "misplaced-attributes", "a = 1", "Op <a = 1> (\nx # c\n)"),
-    (
-        "Op (x, a = g () => () {})",
-        "misplaced-attributes",
-        "a = g () => () {}",
-        "Op <a = g () => () {}> (x)",
-    ),
-    ("Op (a = 1, b = 2)", "misplaced-attributes", "a = 1, b = 2", "Op <a = 1, b = 2> ()"),
-    ("Softmax (x) <mode = one>", "unquoted-string", "one", 'Softmax (x) <mode = "one">'),
-    ("Pad <mode = edge, a = 1> (x)", "unquoted-string", "edge", 'Pad <mode = "edge", a = 1> (x)'),
-    ("Cast <to = FLOAT> (x)", "unknown-type", "FLOAT", "Cast <to = 1> (x)"),
-    ("Cast <to = TensorProto.INT64> (x)", "unknown-type", "TensorProto.INT64", "Cast <to = 7> (x)"),
-    ("Cast <to = np.float32> (x)", "unknown-type", "np.float32", "Cast <to = 1> (x)"),
-    ("Cast <to = np.bool_> (x)", "unknown-type", "np.bool_", "Cast <to = 9> (x)"),
-    (
-        "Op <value = torch.float32[1] {1}> (x)",
-        "unknown-type",
-        "torch.float32",
-        "Op <value = float[1] {1}> (x)",
-    ),
-    ("Relu [x]", "wrong-mark", "[x]", "Relu (x)"),
-    ("Relu {x, x}", "wrong-mark", "{x, x}", "Relu (x, x)"),
-    ("Relu x", "missing-bracket", "x", "Relu (x)"),
-    ("Conv <strides = (1, 1)> (x)", "wrong-mark", "(1, 1)", "Conv <strides = [1, 1]> (x)"),
-    ("Conv <strides = {1, 1}> (x)", "wrong-mark", "{1, 1}", "Conv <strides = [1, 1]> (x)"),
-    ("Concat <int axis = 1> (x)", "misplaced-type", "int axis", "Concat <axis: int = 1> (x)"),
-    ("Op <a: list[int] = [1]> (x)", "unknown-type", "list[int]", "Op <a: ints = [1]> (x)"),
-    ("Op <a: int64[] = [1]> (x)", "unknown-type", "int64[]", "Op <a: ints = [1]> (x)"),
-    ("Op <a: float[2] = [1, 2]> (x)", "unknown-type", "float[2]", "Op <a: floats = [1, 2]> (x)"),
-    ('Op <a: List<str> = ["b"]> (x)', "unknown-type", "List<str>", 'Op <a: strings = ["b"]> (x)'),
-    ("Relu (0)", "unquoted-name", "0", 'Relu ("0")'),
-    ("Relu (1x)", "unquoted-name", "1x", 'Relu ("1x")'),
-    ("Relu （x）", "lookalike-character", "（", "Relu (x)"),
-    ("Add (x，x)", "lookalike-character", "，", "Add (x,x)"),
-    ("Softmax <axis = −1> (x)", "lookalike-character", "−", "Softmax <axis = -1> (x)"),
-    ("Relu\u00a0(x)", "lookalike-character", "\u00a0", "Relu (x)"),
-    ("\ufeffRelu (x)", "lookalike-character", "\ufeff", "Relu (x)"),
-    ("Relu (x\u200b)", "lookalike-character", "\u200b", "Relu (x)"),
-    ("R\u0435lu (\u0445)", "lookalike-character", "\u0435", "Relu (x)"),
-    ("Relu (\u0445)", "lookalike-character", "\u0445", "Relu (x)"),
-    ("Cast <to = 1\u041e> (x)", "lookalike-character", "\u041e", "Cast <to = 10> (x)"),
-    ("Relu (größe)", "unquoted-name", "größe", 'Relu ("größe")'),
-    ("Relu (输入)", "unquoted-name", "输入", 'Relu ("输入")'),
-    (
-        "Relu (\u0432\u0445\u043e\u0434)",
-        "unquoted-name",
-        "\u0432\u0445\u043e\u0434",
-        'Relu ("\u0432\u0445\u043e\u0434")',
-    ),
-    ("Add (x | x)", "syntax-error", "|", "Add (x, x)"),
-    ("Add (x and x)", "syntax-error", "and", "Add (x, x)"),
-    ("Add (x; x)", "semicolon", ";", "Add (x, x)"),
-    ("Op <a = [1, 2 | 3]> (x)", "syntax-error", "|", "Op <a = [1, 2, 3]> (x)"),
-    ("Op <a = 1: b = 2> (x)", "syntax-error", ":", "Op <a = 1, b = 2> (x)"),
-    ("Op <a = [1; 2; 3]> (x)", "semicolon", ";", "Op <a = [1, 2, 3]> (x)"),
-    ('Op <a = ["b"; "c"]> (x)', "semicolon", ";", 'Op <a = ["b", "c"]> (x)'),
-    ("Op <a <- 1> (x)", "wrong-mark", "<-", "Op <a = 1> (x)"),
-    ("Op <a a = 1> (x)", "syntax-error", "a", "Op <a = 1> (x)"),
-    ("Relu Relu (x)", "syntax-error", "Relu", "Relu (x)"),
-    ("Relu ((x)", "syntax-error", "(", "Relu (x)"),
-    ("Op <a; 1> (x)", "semicolon", ";", "Op <a= 1> (x)"),
-    ("Op <a; int = 1> (x)", "semicolon", ";", "Op <a: int = 1> (x)"),
-    ("Op a = int64(0) (x)", "missing-bracket", "a = int64(0)", "Op <a = int64(0)> (x)"),
-    ("Op a = int64(0)> (x)", "missing-bracket", "a = int64(0)>", "Op <a = int64(0)> (x)"),
-    ("Op <a = {1, 2]> (x)", "wrong-mark", "{", "Op <a = [1, 2]> (x)"),
-    ("Op <a = (1, 2]> (x)", "wrong-mark", "(", "Op <a = [1, 2]> (x)"),
-    ("Op (a = 1> (x)", "wrong-mark", "(", "Op <a = 1> (x)"),
-    (
-        'Op <a = \'""\n    b\n    """> (x)',
-        "single-quotes",
-        '\'""',
-        'Op <a = """\n    b\n    """> (x)',
-    ),
-    ("Op <a = [1. 2.5]> (x)", "syntax-error", " ", "Op <a = [1., 2.5]> (x)"),
-    ("Op <a = [1.5. 2]> (x)", "syntax-error", " ", "Op <a = [1.5, 2]> (x)"),
-    ("Op a = 1 (x)", "missing-bracket", "a = 1", "Op <a = 1> (x)"),
-    (
-        "Op a = [1, 2], b: int = 3 (x)",
-        "missing-bracket",
-        "a = [1, 2], b: int = 3",
-        "Op <a = [1, 2], b: int = 3> (x)",
-    ),
-    ('Pad <mode = "edge”> (x)', "smart-quotes", "”", 'Pad <mode = "edge"> (x)'),
+    ("Op <a = 1«;» b = 2> (x)", "semicolon", "Op <a = 1, b = 2> (x)"),
+    ("Op <a = [1«;» 2]> (x)", "semicolon", "Op <a = [1, 2]> (x)"),
+    ("Op («*»x)", "wrong-mark", "Op (x)"),
+    ("Softmax(x, «axis=-1»)", "misplaced-attributes", "Softmax <axis=-1> (x)"),
+    ("Op (\nx,\n«a = 1»,\n)", "misplaced-attributes", "Op <a = 1> (\nx\n)"),
+    ("Op (\nx,\n«a = 1», # c\n)", "misplaced-attributes", "Op <a = 1> (\nx # c\n)"),
+    ("Op (x, «a = g () => () {}»)", "misplaced-attributes", "Op <a = g () => () {}> (x)"),
+    ("Op («a = 1, b = 2»)", "misplaced-attributes", "Op <a = 1, b = 2> ()"),
+    ("Softmax (x) <mode = «one»>", "unquoted-string", 'Softmax (x) <mode = "one">'),
+    ("Pad <mode = «edge», a = 1> (x)", "unquoted-string", 'Pad <mode = "edge", a = 1> (x)'),
+    ("Cast <to = «FLOAT»> (x)", "unknown-type", "Cast <to = 1> (x)"),
+    ("Cast <to = «TensorProto.INT64»> (x)", "unknown-type", "Cast <to = 7> (x)"),
+    ("Cast <to = «np.float32»> (x)", "unknown-type", "Cast <to = 1> (x)"),
+    ("Cast <to = «np.bool_»> (x)", "unknown-type", "Cast <to = 9> (x)"),
+    ("Op <value = «torch.float32»[1] {1}> (x)", "unknown-type", "Op <value = float[1] {1}> (x)"),
+    ("Relu «[x]»", "wrong-mark", "Relu (x)"),
+    ("Relu «{x, x}»", "wrong-mark", "Relu (x, x)"),
+    ("Relu «x»", "missing-bracket", "Relu (x)"),
+    ("Conv <strides = «(1, 1)»> (x)", "wrong-mark", "Conv <strides = [1, 1]> (x)"),
+    ("Conv <strides = «{1, 1}»> (x)", "wrong-mark", "Conv <strides = [1, 1]> (x)"),
+    ("Concat <«int axis» = 1> (x)", "misplaced-type", "Concat <axis: int = 1> (x)"),
+    ("Op <a: «list[int]» = [1]> (x)", "unknown-type", "Op <a: ints = [1]> (x)"),
+    ("Op <a: «int64[]» = [1]> (x)", "unknown-type", "Op <a: ints = [1]> (x)"),
+    ("Op <a: «float[2]» = [1, 2]> (x)", "unknown-type", "Op <a: floats = [1, 2]> (x)"),
+    ('Op <a: «List<str>» = ["b"]> (x)', "unknown-type", 'Op <a: strings = ["b"]> (x)'),
+    ("Relu («0»)", "unquoted-name", 'Relu ("0")'),
+    ("Relu («1x»)", "unquoted-name", 'Relu ("1x")'),
+    ("Relu «（»x）", "lookalike-character", "Relu (x)"),
+    ("Add (x«，»x)", "lookalike-character", "Add (x,x)"),
+    ("Softmax <axis = «−»1> (x)", "lookalike-character", "Softmax <axis = -1> (x)"),
+    ("Relu«\xa0»(x)", "lookalike-character", "Relu (x)"),
+    ("«\ufeff»Relu (x)", "lookalike-character", "Relu (x)"),
+    ("Relu (x«\u200b»)", "lookalike-character", "Relu (x)"),
+    ("R«е»lu (х)", "lookalike-character", "Relu (x)"),
+    ("Relu («х»)", "lookalike-character", "Relu (x)"),
+    ("Cast <to = 1«О»> (x)", "lookalike-character", "Cast <to = 10> (x)"),
+    ("Relu («größe»)", "unquoted-name", 'Relu ("größe")'),
+    ("Relu («输入»)", "unquoted-name", 'Relu ("输入")'),
+    ("Relu («вход»)", "unquoted-name", 'Relu ("вход")'),
+    ("Add (x «|» x)", "syntax-error", "Add (x, x)"),
+    ("Add (x «and» x)", "syntax-error", "Add (x, x)"),
+    ("Add (x«;» x)", "semicolon", "Add (x, x)"),
+    ("Op <a = [1, 2 «|» 3]> (x)", "syntax-error", "Op <a = [1, 2, 3]> (x)"),
+    ("Op <a = 1«:» b = 2> (x)", "syntax-error", "Op <a = 1, b = 2> (x)"),
+    ("Op <a = [1«;» 2; 3]> (x)", "semicolon", "Op <a = [1, 2, 3]> (x)"),
+    ('Op <a = ["b"«;» "c"]> (x)', "semicolon", 'Op <a = ["b", "c"]> (x)'),
+    ("Op <a «<-» 1> (x)", "wrong-mark", "Op <a = 1> (x)"),
+    ("Op <a «a» = 1> (x)", "syntax-error", "Op <a = 1> (x)"),
+    ("Relu «Relu» (x)", "syntax-error", "Relu (x)"),
+    ("Relu («(»x)", "syntax-error", "Relu (x)"),
+    ("Op <a«;» 1> (x)", "semicolon", "Op <a= 1> (x)"),
+    ("Op <a«;» int = 1> (x)", "semicolon", "Op <a: int = 1> (x)"),
+    ("Op «a = int64(0)» (x)", "missing-bracket", "Op <a = int64(0)> (x)"),
+    ("Op «a = int64(0)>» (x)", "missing-bracket", "Op <a = int64(0)> (x)"),
+    ("Op <a = «{»1, 2]> (x)", "wrong-mark", "Op <a = [1, 2]> (x)"),
+    ("Op <a = «(»1, 2]> (x)", "wrong-mark", "Op <a = [1, 2]> (x)"),
+    ("Op «(»a = 1> (x)", "wrong-mark", "Op <a = 1> (x)"),
+    ('Op <a = «\'""»\n    b\n    """> (x)', "single-quotes", 'Op <a = """\n    b\n    """> (x)'),
+    ("Op <a = [1.« »2.5]> (x)", "syntax-error", "Op <a = [1., 2.5]> (x)"),
+    ("Op <a = [1.5.« »2]> (x)", "syntax-error", "Op <a = [1.5, 2]> (x)"),
+    ("Op «a = 1» (x)", "missing-bracket", "Op <a = 1> (x)"),
+    ("Op «a = [1, 2], b: int = 3» (x)", "missing-bracket", "Op <a = [1, 2], b: int = 3> (x)"),
+    ('Pad <mode = "edge«”»> (x)', "smart-quotes", 'Pad <mode = "edge"> (x)'),
 ]
 
 
-@pytest.mark.parametrize(("wrong", "code", "where", "right"), NODES, ids=str)
+@pytest.mark.parametrize(("wrong", "code", "right"), NODES, ids=str)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
-def test_foreign_nodes_are_reported_and_fixed(
-    wrong: str, code: str, where: str, right: str, end: str
-) -> None:
+def test_foreign_nodes_are_reported_and_fixed(wrong: str, code: str, right: str, end: str) -> None:
     """Both mistakes in two lines are reported, and nothing else."""
 
     def text_of(first: str, second: str) -> str:
         lines = f"{HEADER}{HEAD}  a = {first}\n  b = Relu (x)\n  y = {second}\n}}\n"
         return lines.replace("\n", end)
 
-    found = found_in(text_of(wrong, wrong))
-    assert [(item.code, place(item)) for item in found] == [(code, where)] * 2
-    (one,) = found_in(text_of(wrong, "Relu (b)"))
-    is_mended(one, text_of(wrong, "Relu (b)"), text_of(right, "Relu (b)"))
+    text, spans = unmarked(text_of(wrong, wrong))
+    assert [(item.code, item.span) for item in found_in(text)] == [(code, at) for at in spans]
+    text, _ = unmarked(text_of(wrong, "Relu (b)"))
+    (one,) = found_in(text)
+    is_mended(one, text, text_of(right, "Relu (b)"))
 
 
 STATEMENTS = [
-    ("(a, b) = Split (x)", "wrong-mark", "(a, b)", "a, b = Split (x)"),
-    ("b = Op <a = Float(0)> (x)", "misspelt-keyword", "Float", "b = Op <a = float(0)> (x)"),
+    ("«(a, b)» = Split (x)", "wrong-mark", "a, b = Split (x)"),
+    ("b = Op <a = «Float»(0)> (x)", "misspelt-keyword", "b = Op <a = float(0)> (x)"),
+    ("b = Op <a = «tensor(int64)» {1}> (x)", "unknown-type", "b = Op <a = int64 {1}> (x)"),
+    ("«const float[2] b = {1, 2};»", "misplaced-tensor", None),
+    ("b = Relu (x) «: float[N]»", "misplaced-type", None),
+    ("b = Op <a = «{» c = Relu (x) }> (x)", "graph-without-inputs", None),
+    ("b = Op <a = «1, 2, -1»> (x)", "missing-bracket", "b = Op <a = [1, 2, -1]> (x)"),
+    ("«n1:» b = Relu (x)", "missing-bracket", "[n1] b = Relu (x)"),
+    ("«float[N] b»", "misplaced-type", None),
+    ("«fn» main ()", "foreign-word", None),
+    ("b = Abs (x) «(* not (x) *)»", "slash-comment", "b = Abs (x) # not (x)"),
+    ("b = Abs (x) «<!-- 50% -->»", "slash-comment", "b = Abs (x) # 50%"),
+    ("b = Abs (x) «! 5 times»", "slash-comment", "b = Abs (x) # 5 times"),
+    ("b = Abs (x) «%» 2", "not-a-name", None),
+    ("b = Abs (x) «%» 3 + 1", "not-a-name", None),
+    ("b «<-» Relu (x)", "wrong-mark", "b = Relu (x)"),
+    ("b = Relu (x)«,»", "syntax-error", "b = Relu (x)"),
+    ("«return» Relu (x)", "foreign-word", None),
+    ("b, c = Relu (x), «Neg» (x)", "missing-equals", None),
+    ("b = Add (x, «float {1}»)", "not-a-name", None),
+    ("b = Add (x, «float[1] {1}»)", "not-a-name", None),
+    ("«tensor<Nx3xf32>» b = Relu (x)", "unknown-type", "float[N, 3] b = Relu (x)"),
+    ("a«;» b = Split (x)", "semicolon", "a, b = Split (x)"),
+    ("float[2 «|» 3] b = Relu (x)", "syntax-error", "float[2, 3] b = Relu (x)"),
+    ("«[a, b]» = Split (x)", "wrong-mark", "a, b = Split (x)"),
+    ("«auto» b = Relu (x)", "foreign-word", "b = Relu (x)"),
+    ("«b: float[N]» = Relu (x)", "misplaced-type", "float[N] b = Relu (x)"),
+    ("«float b[3]» = Relu (x)", "misplaced-type", "float[3] b = Relu (x)"),
+    ("«tensor<1x3xf32>» b = Relu (x)", "unknown-type", "float[1, 3] b = Relu (x)"),
+    ("«tensor(float)[3]» b = Relu (x)", "unknown-type", "float[3] b = Relu (x)"),
+    ("«tensor(float)» b = Relu (x)", "unknown-type", "float b = Relu (x)"),
+    ("«tensor(float[3])» b = Relu (x)", "unknown-type", "float[3] b = Relu (x)"),
     (
-        "b = Op <a = tensor(int64) {1}> (x)",
+        "b = Constant <value = «tensor(int64[2])» [1, 2]> ()",
         "unknown-type",
-        "tensor(int64)",
-        "b = Op <a = int64 {1}> (x)",
-    ),
-    ("const float[2] b = {1, 2};", "misplaced-tensor", "const float[2] b = {1, 2};", None),
-    ("b = Relu (x) : float[N]", "misplaced-type", ": float[N]", None),
-    ("b = Op <a = { c = Relu (x) }> (x)", "graph-without-inputs", "{", None),
-    ("b = Op <a = 1, 2, -1> (x)", "missing-bracket", "1, 2, -1", "b = Op <a = [1, 2, -1]> (x)"),
-    ("n1: b = Relu (x)", "missing-bracket", "n1:", "[n1] b = Relu (x)"),
-    ("float[N] b", "misplaced-type", "float[N] b", None),
-    ("fn main ()", "foreign-word", "fn", None),
-    ("b = Abs (x) (* not (x) *)", "slash-comment", "(* not (x) *)", "b = Abs (x) # not (x)"),
-    ("b = Abs (x) <!-- 50% -->", "slash-comment", "<!-- 50% -->", "b = Abs (x) # 50%"),
-    ("b = Abs (x) ! 5 times", "slash-comment", "! 5 times", "b = Abs (x) # 5 times"),
-    ("b = Abs (x) % 2", "not-a-name", "%", None),
-    ("b = Abs (x) % 3 + 1", "not-a-name", "%", None),
-    ("b <- Relu (x)", "wrong-mark", "<-", "b = Relu (x)"),
-    ("b = Relu (x),", "syntax-error", ",", "b = Relu (x)"),
-    ("return Relu (x)", "foreign-word", "return", None),
-    ("b, c = Relu (x), Neg (x)", "missing-equals", "Neg", None),
-    ("b = Add (x, float {1})", "not-a-name", "float {1}", None),
-    ("b = Add (x, float[1] {1})", "not-a-name", "float[1] {1}", None),
-    ("tensor<Nx3xf32> b = Relu (x)", "unknown-type", "tensor<Nx3xf32>", "float[N, 3] b = Relu (x)"),
-    ("a; b = Split (x)", "semicolon", ";", "a, b = Split (x)"),
-    ("float[2 | 3] b = Relu (x)", "syntax-error", "|", "float[2, 3] b = Relu (x)"),
-    ("[a, b] = Split (x)", "wrong-mark", "[a, b]", "a, b = Split (x)"),
-    ("auto b = Relu (x)", "foreign-word", "auto", "b = Relu (x)"),
-    ("b: float[N] = Relu (x)", "misplaced-type", "b: float[N]", "float[N] b = Relu (x)"),
-    ("float b[3] = Relu (x)", "misplaced-type", "float b[3]", "float[3] b = Relu (x)"),
-    ("tensor<1x3xf32> b = Relu (x)", "unknown-type", "tensor<1x3xf32>", "float[1, 3] b = Relu (x)"),
-    ("tensor(float)[3] b = Relu (x)", "unknown-type", "tensor(float)[3]", "float[3] b = Relu (x)"),
-    ("tensor(float) b = Relu (x)", "unknown-type", "tensor(float)", "float b = Relu (x)"),
-    ("tensor(float[3]) b = Relu (x)", "unknown-type", "tensor(float[3])", "float[3] b = Relu (x)"),
-    (
-        "b = Constant <value = tensor(int64[2]) [1, 2]> ()",
-        "unknown-type",
-        "tensor(int64[2])",
         "b = Constant <value = int64[2] [1, 2]> ()",
     ),
-    (
-        "tensor<float, [3]> b = Relu (x)",
-        "unknown-type",
-        "tensor<float, [3]>",
-        "float[3] b = Relu (x)",
-    ),
-    ("b: tensor<3xf32> = Relu (x)", "misplaced-type", "b: tensor<3xf32>", "float[3] b = Relu (x)"),
-    ("np.float32[3] b = Relu (x)", "unknown-type", "np.float32", "float[3] b = Relu (x)"),
-    ("b: float32[3] = Relu (x)", "misplaced-type", "b: float32[3]", "float[3] b = Relu (x)"),
-    ("b = Add ((x, x))", "wrong-mark", "(", "b = Add (x, x)"),
-    ("b = Add ((x), x)", "wrong-mark", "(", "b = Add (x, x)"),
-    ("b = (Relu (x))", "wrong-mark", "(", "b = Relu (x)"),
-    ("%b = Add (%x, %x)", "wrong-mark", "%", "b = Add (x, x)"),
-    (
-        '%1 = "onnx.Relu"(%0) : (tensor<*xf32>) -> tensor<*xf32>',
-        "other-format",
-        '%1 = "onnx.Relu"(%0) : (tensor<*xf32>) -> tensor<*xf32>',
-        None,
-    ),
-    ("return %y : tensor<2xf32>", "other-format", "return %y : tensor<2xf32>", None),
-    ("return y", "foreign-word", "return y", ""),
-    ("-- a comment", "slash-comment", "-- a comment", "# a comment"),
-    ("; a comment", "slash-comment", "; a comment", "# a comment"),
-    ("<!-- a comment -->", "slash-comment", "<!-- a comment -->", "# a comment"),
-    ('"""Adds."""', "lone-string", '"""Adds."""', "# Adds."),
-    ('"""\n  Adds.\n  """', "lone-string", '"""\n  Adds.\n  """', "# Adds."),
-    (
-        '"""\n  Adds.\n  Twice.\n  """',
-        "lone-string",
-        '"""\n  Adds.\n  Twice.\n  """',
-        "# Adds.\n  # Twice.",
-    ),
-    ("b = await Relu (x)", "foreign-word", "await", "b = Relu (x)"),
-    ("b = new Relu (x)", "foreign-word", "new", "b = Relu (x)"),
-    ("await Relu (x)", "foreign-word", "await", None),
-    ("b = x if x else x", "foreign-word", "if", None),
-    ("b = lambda c: Relu (c)", "foreign-word", "lambda", None),
-    ("b = x and x", "not-a-name", "and", None),
-    ("b = not x", "not-a-name", "not", None),
-    ("b = x ** x", "not-a-name", "**", None),
-    ("b = x != x", "not-a-name", "!=", None),
-    ("b = Relu (x) + x", "not-a-name", "+", None),
-    ("b = x", "not-a-name", "x", None),
-    ("b = 1", "not-a-name", "1", None),
-    ("Tensor b = Relu (x)", "unknown-type", "Tensor", None),
-    ("b: Tensor = Relu (x)", "unknown-type", "Tensor", None),
-    ("[N, M] b = Relu (x)", "unknown-type", "[N, M]", None),
-    ("Optional[float[2]] b", "unknown-type", "Optional[float[2]]", None),
-    ("List[Tensor] b = Op (x)", "unknown-type", "List[Tensor]", None),
-    ("Optional[float[2]] b = Op (x)", "unknown-type", "Optional[float[2]]", None),
-    ("b: Dict[str, List[float]] = Op (x)", "unknown-type", "Dict[str, List[float]]", None),
-    ("b = Op <a = np.array([1])> (x)", "syntax-error", "np.array([1])", None),
-    ("b = Op <a = len(x), c = 2> (x)", "syntax-error", "len(x)", None),
-    ("b = Op <a = 1f> (x)", "number-suffix", "1f", "b = Op <a = 1.0> (x)"),
-    ("Relu (x)", "missing-equals", "Relu", None),
-    ("Softmax <axis = 1> (x)", "missing-equals", "Softmax", None),
-    ("b = Relu (Neg (x))", "not-a-name", "Neg (x)", None),
-    ("b = Add (x, 1.0)", "not-a-name", "1.0", None),
-    ("b = Reshape (x, [1, -1])", "not-a-name", "[1, -1]", None),
-    ("b = Op <a = [[1, 2], [3, 4]]> (x)", "wrong-mark", "[[1, 2], [3, 4]]", None),
-    ("b = x + 1", "not-a-name", "+", None),
-    ("b = -x", "not-a-name", "-", None),
-    ("float[2] b = {1, 2}", "misplaced-tensor", "float[2] b = {1, 2}", None),
-    ("float[2] b = [1, 2]", "misplaced-tensor", "float[2] b = [1, 2]", None),
-    ("b = Softmax <axis = None> (x)", "python-literal", "None", None),
-    ("b = Softmax <axis = null> (x)", "python-literal", "null", None),
+    ("«tensor<float, [3]>» b = Relu (x)", "unknown-type", "float[3] b = Relu (x)"),
+    ("«b: tensor<3xf32>» = Relu (x)", "misplaced-type", "float[3] b = Relu (x)"),
+    ("«np.float32»[3] b = Relu (x)", "unknown-type", "float[3] b = Relu (x)"),
+    ("«b: float32[3]» = Relu (x)", "misplaced-type", "float[3] b = Relu (x)"),
+    ("b = Add («(»x, x))", "wrong-mark", "b = Add (x, x)"),
+    ("b = Add («(»x), x)", "wrong-mark", "b = Add (x, x)"),
+    ("b = «(»Relu (x))", "wrong-mark", "b = Relu (x)"),
+    ("«%»b = Add (%x, %x)", "wrong-mark", "b = Add (x, x)"),
+    ('«%1 = "onnx.Relu"(%0) : (tensor<*xf32>) -> tensor<*xf32>»', "other-format", None),
+    ("«return %y : tensor<2xf32>»", "other-format", None),
+    ("«return y»", "foreign-word", ""),
+    ("«-- a comment»", "slash-comment", "# a comment"),
+    ("«; a comment»", "slash-comment", "# a comment"),
+    ("«<!-- a comment -->»", "slash-comment", "# a comment"),
+    ('«"""Adds."""»', "lone-string", "# Adds."),
+    ('«"""\n  Adds.\n  """»', "lone-string", "# Adds."),
+    ('«"""\n  Adds.\n  Twice.\n  """»', "lone-string", "# Adds.\n  # Twice."),
+    ("b = «await» Relu (x)", "foreign-word", "b = Relu (x)"),
+    ("b = «new» Relu (x)", "foreign-word", "b = Relu (x)"),
+    ("«await» Relu (x)", "foreign-word", None),
+    ("b = x «if» x else x", "foreign-word", None),
+    ("b = «lambda» c: Relu (c)", "foreign-word", None),
+    ("b = x «and» x", "not-a-name", None),
+    ("b = «not» x", "not-a-name", None),
+    ("b = x «**» x", "not-a-name", None),
+    ("b = x «!=» x", "not-a-name", None),
+    ("b = Relu (x) «+» x", "not-a-name", None),
+    ("b = «x»", "not-a-name", None),
+    ("b = «1»", "not-a-name", None),
+    ("«Tensor» b = Relu (x)", "unknown-type", None),
+    ("b: «Tensor» = Relu (x)", "unknown-type", None),
+    ("«[N, M]» b = Relu (x)", "unknown-type", None),
+    ("«Optional[float[2]]» b", "unknown-type", None),
+    ("«List[Tensor]» b = Op (x)", "unknown-type", None),
+    ("«Optional[float[2]]» b = Op (x)", "unknown-type", None),
+    ("b: «Dict[str, List[float]]» = Op (x)", "unknown-type", None),
+    ("b = Op <a = «np.array([1])»> (x)", "syntax-error", None),
+    ("b = Op <a = «len(x)», c = 2> (x)", "syntax-error", None),
+    ("b = Op <a = «1f»> (x)", "number-suffix", "b = Op <a = 1.0> (x)"),
+    ("«Relu» (x)", "missing-equals", None),
+    ("«Softmax» <axis = 1> (x)", "missing-equals", None),
+    ("b = Relu («Neg (x)»)", "not-a-name", None),
+    ("b = Add (x, «1.0»)", "not-a-name", None),
+    ("b = Reshape (x, «[1, -1]»)", "not-a-name", None),
+    ("b = Op <a = «[[1, 2], [3, 4]]»> (x)", "wrong-mark", None),
+    ("b = x «+» 1", "not-a-name", None),
+    ("b = «-»x", "not-a-name", None),
+    ("«float[2] b = {1, 2}»", "misplaced-tensor", None),
+    ("«float[2] b = [1, 2]»", "misplaced-tensor", None),
+    ("b = Softmax <axis = «None»> (x)", "python-literal", None),
+    ("b = Softmax <axis = «null»> (x)", "python-literal", None),
 ]
 
 
-@pytest.mark.parametrize(("wrong", "code", "where", "right"), STATEMENTS, ids=str)
+@pytest.mark.parametrize(("wrong", "code", "right"), STATEMENTS, ids=str)
 def test_foreign_statements_are_reported_and_fixed(
-    wrong: str, code: str, where: str, right: str | None
+    wrong: str, code: str, right: str | None
 ) -> None:
     frame = HEADER + HEAD + "  a = Relu (x)\n  HERE\n  y = Relu (a)\n}\n"
-    text = frame.replace("HERE", wrong)
+    text, spans = unmarked(frame.replace("HERE", wrong))
     (found,) = found_in(text)
-    assert (found.code, place(found)) == (code, where)
+    assert (found.code, [found.span]) == (code, spans)
     if right is None:
         assert found.fix is None
         assert found.help
@@ -277,59 +242,40 @@ def test_every_missing_comma_is_reported() -> None:
     ]
 
 
-def test_an_equals_sign_for_an_arrow_is_fixed() -> None:
-    text = f"{HEADER}main (float[N] x) = (float[N] y) {{\n{BODY}"
-    (found,) = found_in(text)
-    is_mended(found, text, text.replace(") = (float", ") => (float"))
-
-
-def test_a_tensor_in_parentheses_is_fixed() -> None:
-    text = f"{HEADER}main (float[N] x) => (float[N] y) <float[2] w = (1, 2)> {{\n{BODY}"
-    (found,) = found_in(text)
-    is_mended(found, text, text.replace("(1, 2)", "[1, 2]"))
-
-
-def test_a_type_after_the_name_of_an_initializer_is_moved() -> None:
-    text = f"{HEADER}main (float[N] x) => (float[N] y) <w = float[2] {{1, 2}}> {{\n{BODY}"
-    (found,) = found_in(text)
-    is_mended(found, text, text.replace("w = float[2]", "float[2] w ="))
-
-
 PARAMETERS = [
-    ("x: float[N]", "misplaced-type", "x: float[N]", "float[N] x"),
-    ("float x[3]", "misplaced-type", "float x[3]", "float[3] x"),
-    ("const float[3] x", "foreign-word", "const", "float[3] x"),
-    ("float<3> x", "wrong-mark", "<3>", "float[3] x"),
-    ("float(1, 3) x", "wrong-mark", "(1, 3)", "float[1, 3] x"),
-    ("seq<float[3]> x", "wrong-mark", "<float[3]>", "seq(float[3]) x"),
-    ("float[3] 0", "unquoted-name", "0", 'float[3] "0"'),
-    ("int[3] x", "unknown-type", "int", "int64[3] x"),
-    ("float[*, 3] x", "wrong-mark", "*", "float[?, 3] x"),
-    ("float[:] x", "wrong-mark", ":", "float[?] x"),
-    ("float[3, $] x", "wrong-mark", "$", "float[3, ?] x"),
-    ("float[=, 3] x", "wrong-mark", "=", "float[?, 3] x"),
-    ("float[N][3] x", "wrong-mark", "][", "float[N, 3] x"),
-    ("float[2][M] x", "wrong-mark", "][", "float[2, M] x"),
-    ("float[batch size] x", "syntax-error", "batch size", 'float["batch size"] x'),
-    ("float[N M] x", "syntax-error", "N M", "float[N, M] x"),
-    ("float[2 3] x", "syntax-error", "2 3", "float[2, 3] x"),
-    ("float[N,, 3] x", "syntax-error", ",", "float[N, 3] x"),
-    ("float[, 3] x", "syntax-error", ",", "float[ 3] x"),
-    ("float[N, 2x3] x", "syntax-error", "2x3", "float[N, 2, 3] x"),
-    ("float[2.3] x", "syntax-error", "2.3", "float[2, 3] x"),
-    ("float[N + 1, 3] x", "unquoted-name", "N + 1", 'float["N + 1", 3] x'),
-    ("float[3, N+1, M/2] x", "unquoted-name", "N+1", 'float[3, "N+1", "M/2"] x'),
+    ("«x: float[N]»", "misplaced-type", "float[N] x"),
+    ("«float x[3]»", "misplaced-type", "float[3] x"),
+    ("«const» float[3] x", "foreign-word", "float[3] x"),
+    ("float«<3>» x", "wrong-mark", "float[3] x"),
+    ("float«(1, 3)» x", "wrong-mark", "float[1, 3] x"),
+    ("seq«<float[3]>» x", "wrong-mark", "seq(float[3]) x"),
+    ("float[3] «0»", "unquoted-name", 'float[3] "0"'),
+    ("«int»[3] x", "unknown-type", "int64[3] x"),
+    ("float[«*», 3] x", "wrong-mark", "float[?, 3] x"),
+    ("float[«:»] x", "wrong-mark", "float[?] x"),
+    ("float[3, «$»] x", "wrong-mark", "float[3, ?] x"),
+    ("float[«=», 3] x", "wrong-mark", "float[?, 3] x"),
+    ("float[N«][»3] x", "wrong-mark", "float[N, 3] x"),
+    ("float[2«][»M] x", "wrong-mark", "float[2, M] x"),
+    ("float[«batch size»] x", "syntax-error", 'float["batch size"] x'),
+    ("float[«N M»] x", "syntax-error", "float[N, M] x"),
+    ("float[«2 3»] x", "syntax-error", "float[2, 3] x"),
+    ("float[N,«,» 3] x", "syntax-error", "float[N, 3] x"),
+    ("float[«,» 3] x", "syntax-error", "float[ 3] x"),
+    ("float[N, «2x3»] x", "syntax-error", "float[N, 2, 3] x"),
+    ("float[«2.3»] x", "syntax-error", "float[2, 3] x"),
+    ("float[«N + 1», 3] x", "unquoted-name", 'float["N + 1", 3] x'),
+    ("float[3, «N+1», M/2] x", "unquoted-name", 'float[3, "N+1", "M/2"] x'),
 ]
 
 
-@pytest.mark.parametrize(("wrong", "code", "where", "right"), PARAMETERS, ids=str)
-def test_foreign_parameters_are_reported_and_fixed(
-    wrong: str, code: str, where: str, right: str
-) -> None:
+@pytest.mark.parametrize(("wrong", "code", "right"), PARAMETERS, ids=str)
+def test_foreign_parameters_are_reported_and_fixed(wrong: str, code: str, right: str) -> None:
     frame = HEADER + "main (float[N] a, {}, float[N] c) => (float[N] y) {{\n  y = Relu (a)\n}}\n"
-    (found,) = found_in(frame.format(wrong))
-    assert (found.code, place(found)) == (code, where)
-    is_mended(found, frame.format(wrong), frame.format(right))
+    text, spans = unmarked(frame.format(wrong))
+    (found,) = found_in(text)
+    assert (found.code, [found.span]) == (code, spans)
+    is_mended(found, text, frame.format(right))
 
 
 INITIALIZERS = [
@@ -399,6 +345,34 @@ WHOLE = [
     (f"{HEADER}graph {HEAD}{BODY}", "foreign-word"),
     (f"{HEADER}{HEAD}{BODY}def f (a) => (b) {{\n  b = Relu (a)\n}}\n", "foreign-word"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "right"),
+    [
+        (f"main (float[N] x) = (float[N] y) {{\n{BODY}", ") = (", ") => ("),
+        (HEAD.replace("{", "<float[2] w = (1, 2)> {") + BODY, "(1, 2)", "[1, 2]"),
+        (HEAD.replace("{", "<w = float[2] {1, 2}> {") + BODY, "w = float[2]", "float[2] w ="),
+        (HEAD + BODY + "metadata {\n  graph {\n    a: b\n  }\n}\n", "a: b", 'a: "b"'),
+    ],
+)
+def test_one_mistake_is_fixed(text: str, wrong: str, right: str) -> None:
+    (found,) = found_in(HEADER + text)
+    is_mended(found, HEADER + text, HEADER + text.replace(wrong, right))
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "right"),
+    [
+        (f"{HEAD}  <!-- a comment -->\n{BODY}", "<!-- a comment -->", "# a comment"),
+        (f"g (float[2] x // 2\n) => (float[2] y) {{\n{BODY}", "//", "#"),
+        (f"g (float[2] x, // 2\nfloat z) => (float[2] y) {{\n{BODY}", "//", "#"),
+    ],
+)
+def test_the_fix_of_a_comment_that_is_no_value_is_safe(text: str, wrong: str, right: str) -> None:
+    (found,) = found_in(HEADER + text)
+    is_mended(found, HEADER + text, HEADER + text.replace(wrong, right))
+    assert fix_of(found).applicability == "safe"
 
 
 @pytest.mark.parametrize(("text", "code"), WHOLE)
@@ -486,12 +460,6 @@ def test_inputs_and_outputs_need_parentheses(wrong: str, right: str) -> None:
     (found,) = found_in(text)
     assert found.code == "missing-bracket"
     is_mended(found, text, HEADER + HEAD + BODY)
-
-
-def test_the_value_of_a_metadata_entry_is_quoted() -> None:
-    text = HEADER + HEAD + BODY + "metadata {\n  graph {\n    a: b\n  }\n}\n"
-    (found,) = found_in(text)
-    is_mended(found, text, text.replace("a: b", 'a: "b"'))
 
 
 @pytest.mark.parametrize(
@@ -584,14 +552,6 @@ def test_a_number_after_a_semicolon_is_no_comment() -> None:
     assert (error.code, place(error)) == ("semicolon", ";")
 
 
-def test_a_comment_of_html_before_the_first_node_has_a_safe_fix() -> None:
-    frame = f"{HEADER}{HEAD}  COMMENT\n  y = Relu (x)\n}}\n"
-    text = frame.replace("COMMENT", "<!-- a comment -->")
-    (error,) = found_in(text)
-    is_mended(error, text, frame.replace("COMMENT", "# a comment"))
-    assert fix_of(error).applicability == "safe"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -653,14 +613,6 @@ def test_no_safe_fix_drops_the_division_of_a_parameter() -> None:
     function = f'<domain: "m", opset_import: [21]>\nf <n> (a) => (b) {{\n  {node}\n}}\n'
     (error,) = found_in(graph + function)
     assert error.fix is None
-
-
-@pytest.mark.parametrize("inputs", ["float[2] x // 2\n", "float[2] x, // 2\nfloat z"])
-def test_a_number_after_a_declared_name_is_a_comment(inputs: str) -> None:
-    text = f"{HEADER}g ({inputs}) => (float[2] y) {{\n  y = Relu (x)\n}}\n"
-    (error,) = found_in(text)
-    is_mended(error, text, text.replace("//", "#"))
-    assert fix_of(error).applicability == "safe"
 
 
 @pytest.mark.parametrize(
