@@ -32,7 +32,6 @@ BOTH = [(name, line) for name in SHARED for line in (2, 3)]
 
 @pytest.mark.parametrize(("name", "line"), BOTH)
 @pytest.mark.parametrize("entry", ['@meta("k": "v")', '@doc("d")'])
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_one_side_describes_a_node_that_both_add(
     name: str, line: int, entry: str, *, binary: bool
 ) -> None:
@@ -42,7 +41,6 @@ def test_one_side_describes_a_node_that_both_add(
 
 
 @pytest.mark.parametrize("name", SHARED)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_both_sides_describe_different_nodes(name: str, *, binary: bool) -> None:
     base, shared = SHARED[name]
     ours, theirs = [_with_line(shared, line, f'  @meta("k{line}": "v")') for line in (2, 3)]
@@ -50,13 +48,11 @@ def test_both_sides_describe_different_nodes(name: str, *, binary: bool) -> None
     check_merge(base, ours, theirs, wanted, binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_both_sides_add_an_initializer_and_one_describes_it(*, binary: bool) -> None:
     ours = WEIGHT.replace("float[2] w", '@doc("d") float[2] w')
     check_merge(RELU, ours, WEIGHT, ours, binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_different_values_of_one_key_are_a_conflict(*, binary: bool) -> None:
     base, shared = SHARED["another operator after it"]
     ours, theirs = [_with_line(shared, 3, f'  @meta("k": "{word}")') for word in "vw"]

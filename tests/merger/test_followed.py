@@ -219,7 +219,6 @@ CASES: dict[str, tuple[str, Edits, Edits, Edits]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_follow_a_certain_rename(name: str, *, binary: bool) -> None:
     base, ours, theirs, followed = CASES[name]
     renamed = replaced(base, *ours)
@@ -288,7 +287,6 @@ UNCERTAIN: dict[str, tuple[str, Edits, Edits]] = {
 
 
 @pytest.mark.parametrize("name", UNCERTAIN)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_uncertain_rename_is_a_conflict_with_edits_of_the_other_side(
     name: str, *, binary: bool
 ) -> None:

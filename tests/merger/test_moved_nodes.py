@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-import onnxtext
-from tests.merger.clean_merges import HEADER, check_merge
+from tests.merger.clean_merges import HEADER, check_merge, merge
 
 SPLIT = """g (float[4] x) => (float[2] r, float[2] s) {
   @doc("d")
@@ -26,7 +25,6 @@ EDITS = {
 
 @pytest.mark.parametrize("taken", [FIRST_TAKEN, SECOND_TAKEN], ids=["first", "second"])
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_stays_if_one_of_two_outputs_is_taken(
     edit: str, taken: str, *, binary: bool
 ) -> None:
@@ -34,7 +32,6 @@ def test_an_edit_stays_if_one_of_two_outputs_is_taken(
     check_merge(SPLIT, edited, taken, taken.replace(*EDITS[edit]), binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_label_stays_if_one_of_two_outputs_is_taken(*, binary: bool) -> None:
     edited = SPLIT.replace("  r, s", "  [n] r, s")
     check_merge(
@@ -42,14 +39,13 @@ def test_a_label_stays_if_one_of_two_outputs_is_taken(*, binary: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_node_is_not_merged_with_one_that_shares_only_its_first_output(*, binary: bool) -> None:
     replaced = SPLIT.replace(DOC, "").replace("r, s = Split <axis = 0, num_outputs = 2> (x)", (
         "r = Slice (x, a, b)\n  s = Slice (x, b, c)"
     )).replace("(float[4] x", "(float[4] x, int64[1] a, int64[1] b, int64[1] c")  # fmt: skip
     edited = SPLIT.replace("  r, s", "  [n] r, s")
     versions = [HEADER + text for text in (SPLIT, replaced, edited)]
-    assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
+    assert merge(*versions, binary=binary).conflicts
 
 
 ELU = """g (float[2] x) => (float[2] y) {
@@ -95,7 +91,6 @@ EDITED = {
 
 
 @pytest.mark.parametrize("name", EDITED)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_stays_if_the_other_side_moves_and_edits_the_node(
     name: str, *, binary: bool
 ) -> None:
@@ -110,7 +105,6 @@ TWICE = """g (float[2] x) => (float[2] y) {
 """
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_new_operator_is_not_mistaken_for_a_moved_node(*, binary: bool) -> None:
     theirs = TWICE.replace("0.5", "1.0").replace("Elu <alpha = 0.25>", "Relu")
     ours = TWICE.replace("  t =", '  @doc("t")\n  t =').replace("  y =", '  @doc("y")\n  y =')
@@ -118,14 +112,12 @@ def test_a_new_operator_is_not_mistaken_for_a_moved_node(*, binary: bool) -> Non
     check_merge(TWICE, ours, theirs, wanted, binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_copy_is_not_mistaken_for_a_node_that_keeps_its_first_output(*, binary: bool) -> None:
     copied = ELU.replace(LINE, "  [n] y, z = Neg <alpha = 0.5> (a)\n  c = Elu <alpha = 0.5> (a)\n")
     versions = [HEADER + text for text in (ELU, copied, ELU.replace(" (a)", " (x)"))]
-    assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
+    assert merge(*versions, binary=binary).conflicts
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_copy_is_not_mistaken_for_an_original_with_a_new_operator_and_label(
     *, binary: bool
 ) -> None:
@@ -139,17 +131,15 @@ def test_a_copy_is_not_mistaken_for_an_original_with_a_new_operator_and_label(
         binary=binary,
     )
     versions = [HEADER + text for text in (base, copied, base.replace("Elu", "Abs"))]
-    assert onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]).conflicts
+    assert merge(*versions, binary=binary).conflicts
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_label_added_by_both_sides_stays_if_a_copy_follows(*, binary: bool) -> None:
     labelled = ELU.replace("  a =", "  [n] a =")
     copied = labelled.replace("  y =", "  b = Neg (a)\n  y =").replace("0.5> (a)", "0.5> (b)")
     check_merge(ELU, labelled, copied, copied, binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_labelled_node_without_uses_is_found_after_a_new_node_takes_its_output(
     *, binary: bool
 ) -> None:

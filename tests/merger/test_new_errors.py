@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.merger.clean_merges import merge
 from tests.replacements import replaced
 
 H = "<onnxtext: 1, ir_version: 10, opset_import: [20]>\n"
@@ -63,44 +64,37 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_error_that_only_the_merge_has_is_a_conflict(name: str, *, binary: bool) -> None:
     ours, theirs, note = CASES[name]
     sides = [edited(*ours), edited(*theirs)]
     for text in (BASE, *sides):
         assert not [item for item in onnxtext.check(text) if item.severity == "error"]
     for pair in (sides, sides[::-1]):
-        versions = [onnxtext.to_binary(text) if binary else text for text in (BASE, *pair)]
-        found = onnxtext.merge(*versions)
+        found = merge(BASE, *pair, binary=binary)
         assert found.conflicts
         assert any(text.startswith(note) for text in found.notes), found.notes
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_error_that_a_side_has_is_merged(*, binary: bool) -> None:
     invalid = edited(("b = Elu <alpha = 0.5> (a)", "b = Elu <beta = 0.5> (a)"))
     renamed = edited(("MatMul (x, W)", "MatMul (X, W)"), ("3] x,", "3] X,"))
-    versions = [onnxtext.to_binary(t) if binary else t for t in (BASE, invalid, renamed)]
-    found = onnxtext.merge(*versions)
-    assert not found.conflicts
+    assert not merge(BASE, invalid, renamed, binary=binary).conflicts
 
 
 INVALID = ("b = Elu <alpha = 0.5> (a)", "b = Elu <alpha = 1> (a)")
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_older_error_hides_no_new_error(name: str, *, binary: bool) -> None:
     *edits, note = CASES[name]
     texts = [edited(*edit).replace(*INVALID) for edit in ([], *edits)]
     for text in texts:
         assert [item for item in onnxtext.check(text) if item.severity == "error"]
-    found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in texts])
+    found = merge(*texts, binary=binary)
     assert found.conflicts
     assert any(text.startswith(note) for text in found.notes), found.notes
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_older_error_with_another_message_is_merged(*, binary: bool) -> None:
     wrong = ("float[3, 4] W", "float[5, 4] W")
     base = edited(wrong)
@@ -108,5 +102,5 @@ def test_an_older_error_with_another_message_is_merged(*, binary: bool) -> None:
     theirs = base.replace("W", "V")
     for text in (base, ours, theirs):
         assert [item for item in onnxtext.check(text) if "rows" in item.message]
-    found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in (base, ours, theirs)])
+    found = merge(base, ours, theirs, binary=binary)
     assert not found.conflicts, found.notes

@@ -7,6 +7,7 @@ import pytest
 
 import onnxtext
 from onnxtext.merger import MergeResult
+from tests.merger.clean_merges import merge
 
 H = '<onnxtext: 1, ir_version: 10, opset_import: [12, "my": 1]>\n'
 SQUEEZE = "g (float[1, 3] x) => (float[3] y) {\n  y = Squeeze (x)\n}\n"
@@ -48,15 +49,11 @@ FITTING = {
 def merged(base: str, theirs: str, *, binary: bool) -> list[MergeResult]:
     """Merge an edit with the conversion to version 13, in both orders."""
     converted = (H + base).replace("[12", "[13")
-    results = []
-    for sides in ((converted, H + theirs), (H + theirs, converted)):
-        versions = [H + base, *sides]
-        results.append(onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions]))
-    return results
+    orders = ((converted, H + theirs), (H + theirs, converted))
+    return [merge(H + base, *sides, binary=binary) for sides in orders]
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_for_the_old_version_is_a_conflict(name: str, *, binary: bool) -> None:
     base, edit, note = CONFLICTS[name]
     for found in merged(base, base.replace(*edit), binary=binary):
@@ -65,7 +62,6 @@ def test_an_edit_for_the_old_version_is_a_conflict(name: str, *, binary: bool) -
 
 
 @pytest.mark.parametrize("name", FITTING)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_that_fits_both_versions_merges(name: str, *, binary: bool) -> None:
     base, edit = FITTING[name]
     for found in merged(base, base.replace(*edit), binary=binary):

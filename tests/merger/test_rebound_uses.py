@@ -43,14 +43,12 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_reference_to_a_renumbered_value_is_a_conflict(name: str, *, binary: bool) -> None:
     edited = BASE.replace(*EDITS[name])
     assert edited != BASE
     assert merges(BASE, edited, RENUMBERED, binary=binary) is None
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_value_info_that_both_sides_add_for_different_values_is_a_conflict(
     *, binary: bool
 ) -> None:
@@ -58,7 +56,6 @@ def test_a_value_info_that_both_sides_add_for_different_values_is_a_conflict(
     assert merges(BASE, ours, theirs, binary=binary) is None
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_deleted_value_info_of_a_renumbered_value_is_a_conflict(*, binary: bool) -> None:
     base, renumbered = [
         text.replace('  "3" =', '  float[2] "3" =').replace('  "4" =', '  float[2] "4" =')
@@ -84,7 +81,6 @@ SWAPPED_NAMES = """g (float[2] x) => (float[2] y) {
 """
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_input_that_equals_a_renamed_one_is_a_conflict(*, binary: bool) -> None:
     """The merge of the inputs, `Sub (b, a)`, does not have the edit."""
     edited = SWAPPED.replace("(a, b)", "(a, a)")
@@ -102,7 +98,6 @@ INSERTED = """g (float[2] x) => (float[2] y) {
 
 
 @pytest.mark.parametrize("base", [SWAPPED, SWAPPED.replace("Sub (a, b)", "Exp (b)")])
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_node_inserted_after_a_value_is_no_conflict(base: str, *, binary: bool) -> None:
     end = base[base.index("  y =") :]
     edited = base.replace("  y =", "  q = Tan (a)\n  y =")
@@ -126,14 +121,12 @@ PARAMETERS = FUNCTION.replace("F (a, b)", "F (b, a)").replace("Neg (b)", "Neg (a
 PARAMETERS = PARAMETERS.replace("Sub (a, d)", "Sub (b, d)")
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_call_fits_parameters_whose_names_are_swapped(*, binary: bool) -> None:
     call = ("  y =", "  w = my.F (z, x)\n  y =")
     ours, wanted = FUNCTION.replace(*call), PARAMETERS.replace(*call)
     check_merge(FUNCTION, ours, PARAMETERS, wanted, binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_new_use_of_a_parameter_whose_name_is_swapped_is_a_conflict(*, binary: bool) -> None:
     """The side that swaps the names also edits the function."""
     ours = FUNCTION.replace("  c =", "  e = Exp (b)\n  c =").replace("a, d)", "a, e)")
@@ -141,7 +134,6 @@ def test_a_new_use_of_a_parameter_whose_name_is_swapped_is_a_conflict(*, binary:
     assert merges(FUNCTION, ours, theirs, binary=binary) is None
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_parameters_in_another_order_are_a_conflict_with_a_new_call(*, binary: bool) -> None:
     """Without a call, it is not certain that the side only reordered the parameters."""
     base = FUNCTION.replace("my.F (x, z)", "Sub (x, z)")

@@ -44,7 +44,6 @@ PLACES = [(name, at) for name, nodes in CHAINS.items() for at in range(len(nodes
 
 
 @pytest.mark.parametrize(("name", "at"), PLACES)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_stays_if_a_node_is_inserted_and_values_are_renumbered(
     name: str, at: int, *, binary: bool
 ) -> None:
@@ -61,7 +60,6 @@ def test_an_edit_stays_if_a_node_is_inserted_and_values_are_renumbered(
 
 @pytest.mark.parametrize(("name", "at"), PLACES)
 @pytest.mark.parametrize("first", [4, 20])
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_stays_if_all_values_are_renumbered(
     name: str, at: int, first: int, *, binary: bool
 ) -> None:
@@ -84,7 +82,6 @@ SWAPPED = """g (float[2] x) => (float[2] y) {
 
 
 @pytest.mark.parametrize("line", ["  a =", "  b ="])
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_stays_if_two_names_are_swapped(line: str, *, binary: bool) -> None:
     renamed = SWAPPED.translate({ord("a"): "b", ord("b"): "a"}).replace("Aas", "Abs")
     renamed = renamed.replace("flobt", "float").replace("Sua", "Sub")
@@ -103,7 +100,6 @@ LABELED = """g (float[2] x) => (float[2] y) {
 """
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_node_that_keeps_its_label_and_output_is_not_an_added_node(*, binary: bool) -> None:
     ours = LABELED.replace("  [second]", '  @doc("d")\n  [second]')
     theirs = LABELED.replace(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 import onnxtext
+from tests.merger.clean_merges import check_merge, merge
 from tests.replacements import replaced
 
 H = '<onnxtext: 1, ir_version: 10, opset_import: [21, "my": 1]>\n'
@@ -134,12 +135,10 @@ CONFLICTS = {
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_that_do_not_fit_together_are_a_conflict(name: str, *, binary: bool) -> None:
     *versions, note = CONFLICTS[name]
-    base, *sides = [onnxtext.to_binary(text) if binary else text for text in versions]
-    for ours, theirs in (sides, reversed(sides)):
-        found = onnxtext.merge(base, ours, theirs)
+    for ours, theirs in (versions[1:], versions[:0:-1]):
+        found = merge(versions[0], ours, theirs, binary=binary)
         assert found.conflicts
         assert any(text.startswith(note) for text in found.notes), found.notes
 
@@ -233,17 +232,12 @@ KEPT = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_stay_at_their_nodes(name: str, *, binary: bool) -> None:
     base, ours, theirs = KEPT[name]
     others = [(theirs[i], theirs[i + 1]) for i in range(0, len(theirs), 2)]
-    versions = [base, replaced(base, *ours), replaced(base, *others)]
-    wanted = replaced(versions[1], *others)
-    for pair in (versions[1:], versions[:0:-1]):
-        found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in (base, *pair)])
-        assert not found.conflicts, found
-        data = found.content if binary else onnxtext.to_binary(str(found))
-        assert data == onnxtext.to_binary(wanted)
+    changed = replaced(base, *ours)
+    wanted = replaced(changed, *others)
+    check_merge(base, changed, replaced(base, *others), wanted, binary=binary, header="")
 
 
 @pytest.mark.parametrize("edit", [("Sin", "Cos"), ("g (", "main ("), ("  z", "  # sine\n  z")])
@@ -254,17 +248,13 @@ def test_a_shared_rename_of_two_neighbors_merges_with_another_edit(edit: tuple[s
 
 
 @pytest.mark.parametrize("name", MERGED)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_of_different_scopes_merge(name: str, *, binary: bool) -> None:
     base, ours, theirs = MERGED[name]
-    versions = [base, base.replace(*ours), base.replace(*theirs)]
-    found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in versions])
-    assert not found.conflicts
-    wanted = base.replace(*ours).replace(*theirs)
-    assert found.content == (onnxtext.to_binary(wanted) if binary else wanted.encode())
+    changed = base.replace(*ours)
+    wanted = changed.replace(*theirs)
+    check_merge(base, changed, base.replace(*theirs), wanted, binary=binary, header="")
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_new_use_of_a_value_merges_if_its_computation_is_edited(*, binary: bool) -> None:
     used = NUMBERED.replace("z = Exp (", 'z = Tanh ("2")\n  e = Exp (')
     for edit in (
@@ -272,10 +262,8 @@ def test_a_new_use_of_a_value_merges_if_its_computation_is_edited(*, binary: boo
         ('"2" = Relu ("1")', '"3" = Relu ("1")\n  "2" = Abs ("3")'),
         ('"1" = Neg (x)', '"3" = Relu (x)\n  "1" = Neg ("3")'),
     ):
-        versions = [NUMBERED, NUMBERED.replace(*edit), used]
-        found = onnxtext.merge(*[onnxtext.to_binary(v) if binary else v for v in versions])
-        wanted = used.replace(*edit)
-        assert found.content == (onnxtext.to_binary(wanted) if binary else wanted.encode())
+        changed, wanted = NUMBERED.replace(*edit), used.replace(*edit)
+        check_merge(NUMBERED, changed, used, wanted, binary=binary, header="")
 
 
 def test_a_new_node_that_fits_both_versions_merges() -> None:
@@ -285,14 +273,12 @@ def test_a_new_node_that_fits_both_versions_merges() -> None:
     assert "  z = Relu (y)\n" in str(found)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_sparse_initializer_renamed_and_deleted_is_a_conflict(*, binary: bool) -> None:
     renamed = WEIGHTS.replace(") w =", ") mask =").replace("(x, w)", "(x, mask)")
     deleted = WEIGHTS.replace(f"<\n  {SPARSE.format('w')},\n> ", "").replace(
         "Add (x, w)", "Abs (x)"
     )
-    versions = [onnxtext.to_binary(t) if binary else t for t in (WEIGHTS, renamed, deleted)]
-    assert onnxtext.merge(*versions).conflicts
+    assert merge(WEIGHTS, renamed, deleted, binary=binary).conflicts
 
 
 APPENDED = """g (float[4] x) => (float[4] y) {
@@ -313,20 +299,14 @@ MOVED = {
 
 
 @pytest.mark.parametrize("name", MOVED)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_an_edit_stays_at_its_node_if_a_new_node_takes_the_output(
     name: str, *, binary: bool
 ) -> None:
     new, (before, after) = MOVED[name]
     moved = APPENDED.replace("] y =", "] h =").replace("(a)\n", f"(a)\n{new}")
     wanted = moved.replace(before, after, 1)
-    versions = [H + text for text in (APPENDED, moved, APPENDED.replace(before, after))]
-    found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
-    assert not found.conflicts
-    if binary:
-        assert found.content == onnxtext.to_binary(H + wanted)
-    else:
-        assert str(found) == H + wanted
+    theirs = APPENDED.replace(before, after)
+    check_merge(APPENDED, moved, theirs, wanted, binary=binary, header=H)
 
 
 def test_a_note_names_a_renamed_dimension_that_the_other_side_uses() -> None:
@@ -341,7 +321,6 @@ def test_a_note_names_a_renamed_dimension_that_the_other_side_uses() -> None:
     assert not onnxtext.merge(base, renamed, base.replace("Neg", "Abs")).notes
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_node_whose_inputs_the_other_side_renamed_can_be_deleted(*, binary: bool) -> None:
     base = (
         "g (float[4] x) => (float[4] y, float[4] z) {\n  t = Neg (x)\n  y = Relu (t)\n"
@@ -350,12 +329,6 @@ def test_a_node_whose_inputs_the_other_side_renamed_can_be_deleted(*, binary: bo
     renamed = base.replace("t = Neg", "u = Neg").replace("(t)", "(u)")
     deleted = base.replace(", float[4] z", "").replace("  z = Elu <alpha = 0.5> (t)\n", "")
     wanted = renamed.replace(", float[4] z", "").replace("  z = Elu <alpha = 0.5> (u)\n", "")
-    for sides in ((renamed, deleted), (deleted, renamed)):
-        versions = [H + text for text in (base, *sides)]
-        found = onnxtext.merge(*[onnxtext.to_binary(t) if binary else t for t in versions])
-        assert not found.conflicts
-        assert found.content == (
-            onnxtext.to_binary(H + wanted) if binary else (H + wanted).encode()
-        )
+    check_merge(base, renamed, deleted, wanted, binary=binary, header=H)
     changed = renamed.replace("0.5", "0.25")
     assert onnxtext.merge(*[H + text for text in (base, changed, deleted)]).conflicts

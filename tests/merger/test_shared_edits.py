@@ -57,14 +57,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_edits_after_a_shared_edit_merge(name: str, *, binary: bool) -> None:
     base, shared, *edits = CASES[name]
     ours, theirs = [shared.replace(*edit) for edit in edits]
     check_merge(base, ours, theirs, ours.replace(*edits[1]), binary=binary)
 
 
-@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
 def test_a_shared_operator_merges_if_one_side_renames_the_output(*, binary: bool) -> None:
     ours, theirs = RENAMED.replace("Neg", "Sin"), NODES.replace("Neg", "Sin")
     check_merge(NODES, ours, theirs, ours, binary=binary)
