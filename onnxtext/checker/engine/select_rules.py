@@ -11,6 +11,7 @@ from onnxtext.checker.context.checked_model import CheckedModel
 from onnxtext.checker.context.finding import Finding
 from onnxtext.checker.context.registry import families, profiles, rules
 from onnxtext.checker.engine.cascading_findings import without_cascades
+from onnxtext.checker.engine.shared_attributes import FAMILIES, at_each_node
 from onnxtext.checker.isolation.inference_client import start_worker
 
 ALL = "all"
@@ -80,7 +81,10 @@ def run_enabled_rules(subject: CheckedModel) -> list[Finding]:
     if infers and subject.active("shape-mismatch", "onnx-inference-failed"):
         start_worker()
     for family in _active_families(active):
-        subject.found += list(family.check(subject))
+        found = list(family.check(subject))
+        if found and family.__name__.rpartition(".")[2] in FAMILIES:
+            found = list(at_each_node(subject, found))
+        subject.found += found
     active_findings = [finding for finding in subject.found if finding.code in active]
     kept = without_cascades(active_findings, subject.scopes)
     if len(kept) < len(active_findings):
