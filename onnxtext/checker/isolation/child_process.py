@@ -183,10 +183,7 @@ class Worker:
             # The child requests SIGIO for a closed pipe. The kernel may also send SIGIO if the
             # child reads a request before the parent has finished writing it.
             return WorkerDied(Failure("crash", "SIGIO"), outside=True)
-        name = f"exit status {code}"
-        if code < 0:
-            with contextlib.suppress(ValueError):
-                name = signal.Signals(-code).name
+        name = describe_exit(code)
         return WorkerDied(Failure("crash", f"{name}: {message}" if message else name))
 
     def _last_error(self) -> str:
@@ -203,5 +200,25 @@ class Worker:
         return lines[-1].strip()[-_MAX_LINE_LENGTH:] if lines else ""
 
 
+def describe_exit(code: int) -> str:
+    """Return the name of the signal or Windows exception that ended a process, or its exit status.
+
+    `code` is the exit status, negative for a signal.
+    """
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return _EXCEPTIONS.get(code & 0xFFFFFFFF, f"exit status {code}")
+
+
+_EXCEPTIONS = {
+    0xC0000005: "access violation",
+    0xC000001D: "illegal instruction",
+    0xC0000094: "integer division by zero",
+    0xC00000FD: "stack overflow",
+    0xC0000374: "heap corruption",
+    0xC0000409: "fail-fast exception or stack buffer overrun",
+}
+"""Maps the exit statuses of processes that Windows ended to the names of the exceptions."""
 _MAX_LINE_LENGTH = 160
 """The maximum number of characters of an error line."""

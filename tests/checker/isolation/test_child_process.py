@@ -345,6 +345,21 @@ def test_a_damaged_answer_is_a_failure(
 
 
 @LINUX
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (-signal.SIGSEGV, "SIGSEGV"),
+        (-signal.SIGABRT, "SIGABRT"),
+        (-999, "exit status -999"),
+        (3, "exit status 3"),
+        (0xC0000005, "access violation"),
+        (0xC00000FD - (1 << 32), "stack overflow"),
+    ],
+)
+def test_the_cause_of_a_crash_has_a_name(code: int, name: str) -> None:
+    assert child_process.describe_exit(code) == name
+
+
 def test_the_memory_of_a_process_is_measured() -> None:
     assert memory_of(os.getpid()) > 1 << 20
     assert memory_of(1 << 30) == 0
