@@ -35,6 +35,7 @@ cdef class TypeEncoder:
     cdef readonly int deepest_type
     cdef public object many_repetitions
     cdef object python(self)
+    cdef object blob(self, blob)
     cdef bint types_in_python
     cdef Buffer out
     cdef bytes type_field(self, type_)

@@ -78,6 +78,15 @@ cdef class TypeEncoder:
         self.lowering.depth = self.level
         return self.lowering
 
+    cdef object blob(self, blob):
+        """Return the bytes of a blob; Python searches for it, and verifies its digest."""
+        data = None
+        if len(self.options) == 5:
+            _, resources, others, is_verified, guard = self.options
+            if is_verified and others is None and guard is None:
+                data = resources.get(blob.digest)
+        return self.python().blob(blob, -1) if data is None else data
+
     cdef bytes type_field(self, type_):
         """Encode a type as the `type` field of a value info; None for rare types."""
         cdef Py_ssize_t start = self.out.size, type_start = self.out.open(VALUE_INFO_TYPE)

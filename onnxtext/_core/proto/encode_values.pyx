@@ -228,7 +228,7 @@ cdef class ValueEncoder(TypeEncoder):
     cdef bint blob_value(self, int kind, bint is_typed, blob) except -1:
         """Add the value of an attribute from a blob; return False if Python must encode it."""
         try:
-            data = self.python().blob(blob, -1)
+            data = self.blob(blob)
         except LowerError:
             return False  # Python raises it again, with the offset of the node
         if kind == FLOATS and len(data) % 4 == 0:
@@ -336,7 +336,7 @@ cdef class ValueEncoder(TypeEncoder):
             self.alive.append(type_)
         if kind is A_BLOB and 0 <= form.size <= SMALL:
             try:
-                held = self.python().blob(data, -1)
+                held = self.blob(data)
             except LowerError:
                 return False  # Python raises it again, with the name of the tensor
             raw = len(held) == form.size
