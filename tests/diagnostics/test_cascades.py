@@ -162,6 +162,13 @@ CASES = {
         3,
         "merge-conflict",
     ),
+    "an indented conflict": (
+        f"{HEAD}  {CONFLICT.format('b = Neg (x)').strip()}\n  y = Neg (b)\n}}\n".replace(
+            "\n", "\n  "
+        ),
+        3,
+        "merge-conflict",
+    ),
     "a conflict in the header": (CONFLICT.format(H[:-1]) + G, 1, "merge-conflict"),
     "a conflict at the beginning of the header": (
         "\n" + CONFLICT.format("<") + H[1:] + G,

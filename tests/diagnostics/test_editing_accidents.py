@@ -36,7 +36,9 @@ def test_a_conflict_without_all_of_its_markers_is_one_error(sides: str) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> other"])
+@pytest.mark.parametrize(
+    "marker", ["<<<<<<< HEAD", "=======", ">>>>>>> other", "  =======", "======"]
+)
 def test_the_fix_of_a_conflict_removes_a_single_marker(marker: str, newline: str) -> None:
     text = node("  y = Relu (x)").replace("\n", newline)
     broken = text.replace("  y", f"{marker}{newline}  y")

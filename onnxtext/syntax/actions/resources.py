@@ -13,7 +13,7 @@ from onnxtext.ast.model import WeightPlace
 from onnxtext.quick_dataclass import dataclass
 from onnxtext.syntax.actions.registry import ACTIONS
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import CONFLICT_MARKERS, conflict_error, first_line_break
+from onnxtext.syntax.actions.strings import CONFLICT_MARKER, conflict_error, first_line_break
 
 _DIGEST = re.compile(r"[0-9a-f]{16,64}")
 
@@ -61,7 +61,7 @@ def resource(digest: str, encoding: str, text: str, token: str | None = None) ->
         if wrong is None or token is None:
             raise SemanticError(message, token=encoding) from None
         line = text.rfind("\n", 0, wrong) + 1
-        if text.startswith(CONFLICT_MARKERS, line):
+        if CONFLICT_MARKER.match(text, line):
             raise conflict_error(token, line + 3) from None
         raise SemanticError(message, token=token, offset=wrong + 3, length=length) from None
 

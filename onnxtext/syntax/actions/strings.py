@@ -17,8 +17,8 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 _SIMPLE = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u\{[0-9A-Fa-f]{1,6}\}|.?)", re.DOTALL)
 
-CONFLICT_MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
-"""The beginnings of the lines that git adds at a merge conflict; names of branches may follow."""
+CONFLICT_MARKER = re.compile(r"[ \t]*(?P<mark>[<=>|])(?P=mark){5,8}(?!(?P=mark))")
+"""The beginning of a line that git adds at a merge conflict, even if an editor indented it."""
 CONFLICT_HELP = (
     "choose one side; remove the others and the lines that begin with <<<<<<<, |||||||, =======, "
     ">>>>>>>"
@@ -135,7 +135,7 @@ def _dedent(token: str, body: str, indent: str) -> str:
             taken.append(line[len(indent) :])
         elif not line.strip(" \t"):
             taken.append("")
-        elif line.startswith(CONFLICT_MARKERS):
+        elif CONFLICT_MARKER.match(line):
             raise conflict_error(token, max(0, token.find(line)))
         else:
             raise SemanticError(

@@ -15,7 +15,7 @@ from math import inf
 from onnxtext.diagnostics import Diagnostic, Edit
 from onnxtext.source import Source, line_start
 from onnxtext.syntax.actions.semantic_error import SemanticError
-from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
+from onnxtext.syntax.actions.strings import CONFLICT_MARKER
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.tables import END_KIND
 from onnxtext.syntax.heuristics.constructs.node_errors import unopened_bracket
@@ -261,7 +261,7 @@ class Recovery:
             self._complete(at)
         line = line_start(self.text, at)
         begins = begins_line(self.text, at)
-        marked = self.text.startswith(CONFLICT_MARKERS, line)
+        marked = CONFLICT_MARKER.match(self.text, line) is not None
         position, start = 0, at
         for position in sync_positions(machine):
             start = machine.where[position] if position < len(machine.where) else at

@@ -13,7 +13,7 @@ from onnxtext.source import Span
 from onnxtext.suggestions import nearest_name
 from onnxtext.syntax.actions.headers import FUNCTION_KEYS, MODEL_KEYS
 from onnxtext.syntax.actions.sections import TRAINING_KEYS
-from onnxtext.syntax.actions.strings import CONFLICT_MARKERS
+from onnxtext.syntax.actions.strings import CONFLICT_MARKER
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.node_errors import closing_index
 from onnxtext.syntax.heuristics.diagnosis import (
@@ -58,7 +58,7 @@ def _tokens(context: ErrorContext, offset: int) -> list[Token]:
 def headers(context: ErrorContext) -> Iterator[Diagnosis]:
     """Diagnose `<>`, a header in wrong brackets, and a second or misplaced header."""
     token = context.token
-    marked = context.text.startswith(CONFLICT_MARKERS, context.line_start)
+    marked = CONFLICT_MARKER.match(context.text, context.line_start)
     if token == ">" and "header_entry" in context.rules and not context.done and not marked:
         help = "remove the header, or write an entry in it, such as `opset_import: [21]`"
         span = Span(context.text.rfind("<", 0, context.at), context.at + 1)
@@ -107,7 +107,7 @@ def text_before_header(context: ErrorContext) -> Iterator[Diagnosis]:
     """
     text, start = context.text, context.region.start
     rules = {"model", "functions", "function"} & context.rules
-    if not rules or text.startswith(CONFLICT_MARKERS, start):
+    if not rules or CONFLICT_MARKER.match(text, start):
         return
     match = _HEADER.search(text, start + 1, start + _MAX_TEXT_BEFORE)
     tokens = context.lexer.tokens(text, start, match.start()) if match else []

@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 from onnxtext.diagnostics import Edit
 from onnxtext.source import Span, line_start
 from onnxtext.suggestions import nearest_name
-from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKERS
+from onnxtext.syntax.actions.strings import CONFLICT_HELP, CONFLICT_MARKER
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.grammar.table_cache import load_tables
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, advice, removed, rewritten
@@ -307,12 +307,12 @@ def conflict(context: ErrorContext) -> Iterator[Diagnosis]:
     text = context.text
     for token in context.nearby(8):
         line = line_start(text, token.at)
-        if text.startswith(CONFLICT_MARKERS, line):
+        if CONFLICT_MARKER.match(text, line):
             yield from _conflict(context, line)
             return
 
 
-_MARKER = re.compile(rf"^(?:{'|'.join(map(re.escape, CONFLICT_MARKERS))})[^\r\n]*", re.MULTILINE)
+_MARKER = re.compile(rf"^{CONFLICT_MARKER.pattern}[^\r\n]*", re.MULTILINE)
 
 
 def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
@@ -323,20 +323,26 @@ def _conflict(context: ErrorContext, line: int) -> Iterator[Diagnosis]:
     """
     markers: list[re.Match[str]] = []
     for match in _MARKER.finditer(context.text, line):
-        if markers and match[0][0] == "<":
+        if markers and match["mark"] == "<":
             break
         markers.append(match)
-        if match[0][0] == ">":
+        if match["mark"] == ">":
             break
-    start, end = line, markers[-1].end()
+    start, end = markers[0].start("mark"), markers[-1].end()
     sides = [
         (Edit(Span(start, before.end()), ""), Edit(Span(after.start(), end), ""))
         for before, after in pairwise(markers)
     ]
     newline = next((mark for mark in ("\n", "\r\n") if context.text.startswith(mark, end)), "")
-    everything = (Edit(Span(start, end + len(newline)), ""),)
-    complete = markers[0][0][0] == "<" and markers[-1][0][0] == ">"
-    span, message, help = Span(*markers[0].span()), "an unresolved merge conflict", CONFLICT_HELP
+    next_line, indent = end + len(newline), context.text[line:start]
+    next_line += len(indent) if context.text.startswith(indent, next_line) else 0
+    everything = (Edit(Span(start, next_line), ""),)
+    complete = (markers[0]["mark"], markers[-1]["mark"]) == ("<", ">")
+    span, message, help = (
+        Span(start, markers[0].end()),
+        "an unresolved merge conflict",
+        CONFLICT_HELP,
+    )
     title = "remove this line" if len(markers) == 1 else ""
     for edits in sides if complete else (everything, *sides):
         yield Diagnosis("merge-conflict", message, span, edits, title, help=help, min_tokens=4)
