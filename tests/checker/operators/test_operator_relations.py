@@ -207,6 +207,7 @@ UNKNOWN: tuple[Case, ...] = (
     ("y = CumSum (x, a)", "float[2, 2] x, int64 a", 14),
     ('y = Einsum <equation = "ij,jk->ik"> (x, w)', "float[2, N] x, float[M, 5] w", 12),
     ("y = RotaryEmbedding (x, c, c)", "float[2, 4, 3, H] x, float[2, 3, 3] c", 23),
+    ("s = Shape (z)\ny = Reshape (x, s)", "float[0, 3] x, float[N, M] z", 13),
     ("y, z = Split (x, s)", "float[4] x, int64[2] s", 13),
     ("y, z = Split (x, s)", "float[4] x, int64[N] s", 13),
 )
@@ -219,7 +220,6 @@ RIGHT: tuple[Case, ...] = (
     ("y = Compress (x, c)\nz = Compress <axis = -2> (x, c)", "float[2, 3] x, bool[2] c", 11),
     ("s = Constant <value_ints = [-1, 3]> ()\ny = Reshape (x, s)", "float[0, 3] x", 13),
     ("s = Constant <value_ints = [4, 0]> ()\ny = Reshape (x, s)", "float[2, 0, 3] x", 13),
-    ("s = Shape (z)\ny = Reshape (x, s)", "float[0, 3] x, float[N, M] z", 13),
     ("d = Constant <value_float = 0.0> ()\ny = Div (x, d)\nz = Dropout (x, d)", "float[2] x", 13),
     ("d = Constant <value_float = 0.0> ()\ny = Mod <fmod = 1> (x, d)", "float[2] x", 13),
     ("n = Size (x)\no = Constant <value_int = 0> ()\ny = Div (o, n)", "int64[N] x", 13),
