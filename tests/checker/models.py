@@ -8,6 +8,10 @@ from textwrap import indent
 
 import onnxtext
 from onnxtext import Diagnostic
+from onnxtext.checker.engine.check_tree import run_rules
+from onnxtext.checker.inference.inferred_types import inferred_type_texts
+from onnxtext.source import Source
+from onnxtext.syntax.parse import parse_model
 
 
 def text(
@@ -45,3 +49,10 @@ def problems(source: str | bytes) -> list[Diagnostic]:
     """Return errors and warnings, without those about missing types of graph outputs."""
     items = [item for item in onnxtext.check(source) if item.code != "graph-output-untyped"]
     return [item for item in items if item.severity in ("error", "warning")]
+
+
+def types_of(source: str) -> dict[str, str]:
+    """Return the inferred types of the values of the main graph, by name."""
+    subject, _ = run_rules(parse_model(Source(source, "m")))
+    assert subject.main is not None
+    return inferred_type_texts(subject)[subject.main.original.at]

@@ -22,7 +22,7 @@ from onnxtext.checker.inference.inferred_types import inferred_type_texts, infer
 from onnxtext.proto.decode.lift import LiftError, lift_model
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from tests.checker.models import text
+from tests.checker.models import text, types_of
 from tests.corpus import SHARED, exports, onnx_directory, shared_models
 from tests.seeds import draws, fresh_seed
 
@@ -202,9 +202,7 @@ def test_what_onnx_infers_wrongly_is_corrected_by_kind() -> None:
         outputs=f"float[1, 1, ?] y{COUNT}",
         opsets="19",
     )
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    found = inferred_type_texts(subject)[subject.main.original.at]
+    found = types_of(source)
     assert found["y0"] == found[f"y{COUNT}"] == "float[1, 1, 3]"
 
 

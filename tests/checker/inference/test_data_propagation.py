@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import onnx
 import pytest
 
@@ -14,7 +16,7 @@ from onnxtext.checker.inference.inferred_types import inferred_type_texts
 from onnxtext.checker.symbolic.small_tensors import constant_tensor
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
-from tests.checker.models import text
+from tests.checker.models import text, types_of
 from tests.running import count_calls
 
 VALUES = """\
@@ -145,9 +147,7 @@ def test_shapes_of_onnxruntime_operators_are_inferred(node: str) -> None:
         outputs="y",
         opsets='21, "com.microsoft": 1',
     )
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    assert inferred_type_texts(subject)[subject.main.original.at].get("y") == CONTRIB[node]
+    assert types_of(source).get("y") == CONTRIB[node]
 
 
 ATTENTION = {
@@ -177,9 +177,7 @@ def test_shapes_of_attention_have_symbols(node: str) -> None:
         outputs="y",
         opsets="23",
     )
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    found = inferred_type_texts(subject)[subject.main.original.at]
+    found = types_of(source)
     wanted = dict(zip(("y", "new_k", "new_v", "qk"), ATTENTION[node], strict=True))
     assert {name: found[name].replace('"', "") for name in wanted} == wanted
 
@@ -236,9 +234,7 @@ def test_types_that_onnx_infers_wrongly_are_corrected(case: tuple[str, int]) -> 
         outputs="y",
         opsets=str(case[1]),
     )
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == WRONG_IN_ONNX[case]
+    assert types_of(source)["y"] == WRONG_IN_ONNX[case]
 
 
 def test_a_declared_name_that_looks_like_a_sum_is_that_sum() -> None:
@@ -247,16 +243,12 @@ def test_a_declared_name_that_looks_like_a_sum_is_that_sum() -> None:
         inputs='float[past, 64] p, float[seq, 64] t, float["past + seq", 64] m',
         outputs="z",
     )
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    assert inferred_type_texts(subject)[subject.main.original.at]["z"] == 'float["past + seq", 64]'
+    assert types_of(source)["z"] == 'float["past + seq", 64]'
 
 
 def test_a_default_is_no_constant() -> None:
     source = text("y = Reshape (x, s)", inputs="float[4, 2] x, int64[2] s = {2, 4}", outputs="y")
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?, ?]"
+    assert types_of(source)["y"] == "float[?, ?]"
 
 
 def test_a_branch_that_never_runs_has_no_findings() -> None:
@@ -342,9 +334,7 @@ def test_products_that_the_element_type_may_not_hold_are_unknown(element: str, n
         outputs="float[?] y",
         values=f"{element}[1] n = {{{number}}}",
     )
-    subject, _ = run_rules(parse_model(Source(source, "m")))
-    assert subject.main is not None
-    assert inferred_type_texts(subject)[subject.main.original.at]["y"] == "float[?]"
+    assert types_of(source)["y"] == "float[?]"
 
 
 SIZES = {
@@ -469,14 +459,10 @@ def nested_loops(depth: int) -> str:
 def test_nested_loops_are_inferred_in_linear_time() -> None:
     """Inference repeats the body of a loop until its types are stable, but not the loops in it."""
 
-    def types(depth: int) -> dict[str, str]:
-        subject, _ = run_rules(parse_model(Source(nested_loops(depth), "m")))
-        assert subject.main is not None
-        return inferred_type_texts(subject)[subject.main.original.at]
-
-    assert types(4)["y"] == "float[?, 4]"
-    assert types(12)["v0"].startswith("float[")
-    assert count_calls(lambda: types(12)) < 3 * count_calls(lambda: types(8))
+    assert types_of(nested_loops(4))["y"] == "float[?, 4]"
+    assert types_of(nested_loops(12))["v0"].startswith("float[")
+    eight, twelve = (count_calls(partial(types_of, nested_loops(depth))) for depth in (8, 12))
+    assert twelve < 3 * eight
 
 
 def test_negative_sizes_of_invalid_models_are_unknown() -> None:
