@@ -49,7 +49,7 @@ def converted(text: str, version: int) -> str:
 
 
 def outputs(text: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
-    ort = pytest.importorskip("onnxruntime")
+    ort = pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -305,7 +305,7 @@ def judge(sample: int, offset: int, targets: tuple[int, ...]) -> list[tuple[str,
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore")
 def test_backend_cases_compute_the_same() -> None:
-    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     offset = seeded().randrange(100)
     found = judge(100, offset, (9, 12, 17, 21, 28))
     verdicts = [verdict for _, _, verdict in found]
@@ -316,7 +316,7 @@ def test_backend_cases_compute_the_same() -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_all_backend_cases_compute_the_same() -> None:
-    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
     found = judge(1, 0, benchmark.TARGETS)
     assert [each for each in found if each[2] in ("wrong", "crashed")] == []
 

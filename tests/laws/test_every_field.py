@@ -95,7 +95,7 @@ def test_every_message_is_reachable() -> None:
 def test_newer_fields_match_the_schema(message: str) -> None:
     known = {spec.name: spec for spec in installed_fields(message)}
     if not known:
-        pytest.skip(f"onnx {onnx.__version__} has no {message}")
+        pytest.skip(f"this onnx does not know {message}")
     for field in NEWER_FIELDS[message]:
         if field[0] in known:
             assert newer_field(*field) == known[field[0]]

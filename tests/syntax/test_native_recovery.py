@@ -16,7 +16,7 @@ from onnxtext.syntax.parser.lalr import Machine
 from tests.seeds import seeded
 from tests.syntax.cores import assert_same_in_both
 
-pytestmark = pytest.mark.skipif(core() != "native", reason="the core is not built")
+pytestmark = pytest.mark.skipif(core() != "native", reason="the native core does not run")
 
 ERRORS = [
     "(", ")", "[", "]", "{", "}", "<", ">", '"', '"""', ",", "=", "= Foo (", ", , 1", "x y", "-",

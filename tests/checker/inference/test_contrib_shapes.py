@@ -552,7 +552,9 @@ def test_a_negative_size_of_a_crop_is_no_size_of_the_output() -> None:
     assert spell_type(_types(source)["y"]) == "float[?, 3]"
 
 
-@pytest.mark.skipif(onnx.defs.onnx_opset_version() < 27, reason="onnx does not know the operator")
+@pytest.mark.skipif(
+    onnx.defs.onnx_opset_version() < 27, reason="this onnx does not know the operator"
+)
 def test_the_state_of_a_causal_convolution_has_an_entry_less_than_the_kernel() -> None:
     for length, expected in (('"K - 1"', []), ("S", []), ("K", ["dim-variable-conflict"])):
         source = text("y, p = CausalConvWithState (x, w, , s)",
