@@ -241,6 +241,9 @@ RIGHT: tuple[Case, ...] = (
     ("y = NegativeLogLikelihoodLoss (x, t, w)", "float[2, 3] x, int64[2] t, float[3] w", 13),
     ("p = Constant <value_ints = [-2, -2]> ()\ny = Pad (x, p)", "float[4] x", 13),
     (f"{SCALES}\ny = Resize <{CROP}> (x, r, s)", "float[1, 1, 4, 4] x, float[8] r", 13),
+    # onnxruntime accepts the regions of all axes
+    (f"s = Constant <value_floats = [2.0]> ()\ny = Resize <{CROP}, axes = [1]> (x, r, s)",
+     "float[2, 4] x, float[4] r", 18),
     ("s = Constant <value = float[2] [1, 0.5]> ()\ny = Resize (x, , s)", "float[4, 4] x", 13),
     ("n = Constant <value_ints = [3, 1]> ()\ny = ReverseSequence (x, n)", "float[3, 2] x", 12),
     ("y = RotaryEmbedding <num_heads = 2> (x, c, c)", HEADS, 23),
