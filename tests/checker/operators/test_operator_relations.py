@@ -339,7 +339,8 @@ def test_inputs_of_unknown_sizes_have_no_findings(case: Case) -> None:
 @pytest.mark.parametrize("case", sampled([*WRONG, *RIGHT], 3))
 def test_onnxruntime_agrees(case: Case) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime needs Python 3.11")
-    verdict = judged(onnx.ModelProto.FromString(onnxtext.to_binary(model(case))), ((2, 3, 4),))
+    sizes = (0, 0) if "float[0, 3] x, float[N, M] z" in case else (2, 3, 4)
+    verdict = judged(onnx.ModelProto.FromString(onnxtext.to_binary(model(case))), (sizes,))
     if case in WRONG:
         accepts = any(part in str(case) for part in ACCEPTED)
         assert verdict.state in (("fine",) if accepts else ("load", "run")), verdict.message
