@@ -99,7 +99,7 @@ def show(
     reading = read_model(argument.data, argument.name, base, binary=binary)
     if passed is not argument and choice.selects_whole_model:
         return Shown(_fragment_text(reading.root, passed.message), reading)
-    return Shown("".join(part_text(reading, choice)), reading)
+    return Shown(part_text(reading, choice), reading)
 
 
 def _fragment_text(root: Root, message: str) -> str:

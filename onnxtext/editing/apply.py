@@ -10,6 +10,7 @@ from onnxtext.ast.model import Model
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.io.memory import paused_collector
 from onnxtext.model_arguments import require_bytes
+from onnxtext.recursion_limit import room_for_nesting
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def apply(
         OnnxTextError: the model is invalid, or the edit is not possible.
         TypeError: `content` is neither a text nor bytes.
     """
-    with paused_collector():
+    with paused_collector(), room_for_nesting():
         if isinstance(content, str):
             return _edit_text(content, edit, name)
         from onnxtext.binary_to_text import lift_placed

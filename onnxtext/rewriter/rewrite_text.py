@@ -22,6 +22,7 @@ from onnxtext.merger.texts.verify_merged_text import parse_or_none
 from onnxtext.printer.models import graph_printer, print_model
 from onnxtext.printer.sections import section_parts
 from onnxtext.proto.encode.lower import lower_without_weights
+from onnxtext.recursion_limit import room_for_nesting
 from onnxtext.rewriter.item_edits import CannotEdit, ItemEdits
 from onnxtext.rewriter.item_pairs import may_name, renamed_names
 from onnxtext.rewriter.splicing import Splicing
@@ -38,7 +39,7 @@ def rewrite_text(text: str, model: Model, *, name: str) -> str:
     Raises:
         OnnxTextError: the text has errors, or the model cannot be written as a text.
     """
-    with paused_collector():
+    with paused_collector(), room_for_nesting():
         try:
             return _rewrite(text, model, name)
         except Exception as error:

@@ -44,19 +44,23 @@ class PartOptions:
         return self.graph is None and self.find is None and not self.starts and not self.ends
 
 
-def part_text(model: ReadableModel, options: PartOptions) -> Iterator[str]:
-    """Yield the text of the chosen part of a model, in pieces.
+def part_text(model: ReadableModel, options: PartOptions) -> str:
+    """Return the text of the chosen part of a model.
 
     Raises:
         ShowError: the chosen part does not exist (see `find_bodies` and `cut_graph`), or no
             statement matches.
     """
+    with room_for_nesting():
+        return "".join(_pieces(model, options))
+
+
+def _pieces(model: ReadableModel, options: PartOptions) -> Iterator[str]:
     root, name = model.root, model.name
     if model.findings:
         yield f"# {count_noun(len(model.findings), 'error')}: unreadable parts are left out\n"
     if options.selects_whole_model and isinstance(root, Model):
-        with room_for_nesting():
-            yield from model_parts(root)
+        yield from model_parts(root)
         return
     bodies: Sequence[NamedBody]
     if options.graph is None:

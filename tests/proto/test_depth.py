@@ -11,6 +11,7 @@ import pytest
 from google.protobuf.message import DecodeError, Message
 
 import onnxtext
+from onnxtext import editing
 from onnxtext.wire.writer import END_GROUP, GROUP, tag
 
 TYPES = {
@@ -191,3 +192,20 @@ def assert_deep(diagnostics: Sequence[onnxtext.Diagnostic]) -> None:
     assert (diagnostic.code, diagnostic.file) == ("too-deep", "<message>")
     assert diagnostic.offset is None
     assert "byte" not in str(diagnostic)
+
+
+def test_the_deepest_records_are_shown_edited_and_merged() -> None:
+    """Text may be nested deeper than messages, and deeper than Python's recursion limit."""
+    depth = 320
+    fields = "{100: " * depth + "1" + "}" * depth
+    text = (
+        "<onnxtext: 1, ir_version: 10, opset_import: [21]>\n"
+        f"@set(100: {fields})\ng (float x) => (float y) {{ y = Relu (x) }}\n"
+    )
+    assert "y = Relu (x)" in str(onnxtext.show(text, graph="g"))
+    assert onnxtext.rewrite(text, onnxtext.parse(text)) == text
+    edited = editing.apply(text, lambda model: editing.rename(model, "x", "z")).content
+    assert edited == text.replace("x)", "z)").replace("float x", "float z")
+    result = onnxtext.merge(text.replace("Relu", "Abs"), text, text.replace("Relu", "Neg"))
+    assert result.conflicts == 1
+    assert "nested too deeply; merged line by line" in result.notes[0]

@@ -85,7 +85,7 @@ def reading_text(data: bytes) -> str:
 
 def shown(data: bytes, name: str, base: Path) -> str:
     reading = read_model(data, name, base)
-    text = "".join(part_text(reading, PartOptions()))
+    text = part_text(reading, PartOptions())
     return "".join(annotate(text, reading, color=False, terminal=False))
 
 
@@ -115,7 +115,7 @@ def test_external_data_has_statistics(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=str)
 def test_examples_are_shown_with_statistics(path: Path) -> None:
     reading = read_model(path.read_bytes(), path.name, path.parent)
-    text = "".join(part_text(reading, PartOptions()))
+    text = part_text(reading, PartOptions())
     result = shown(path.read_bytes(), path.name, path.parent)
     data = onnxtext.to_binary(path.read_text(encoding="utf-8"), base_dir=path.parent)
     assert STATISTICS.sub("", result) == reading_text(data)
@@ -185,9 +185,7 @@ def test_statistics_are_computed_for_what_is_read(monkeypatch: pytest.MonkeyPatc
     graph = helper.make_graph([], "g", [], [], tensors)
     data = helper.make_model(graph).SerializeToString()
     reading = read_model(data, "m.onnx", None)
-    pieces = annotate(
-        "".join(part_text(reading, PartOptions())), reading, color=False, terminal=False
-    )
+    pieces = annotate(part_text(reading, PartOptions()), reading, color=False, terminal=False)
     assert described == hashed == []
     while "w3" not in next(pieces):
         pass

@@ -120,7 +120,7 @@ def command(
         from onnxtext.show_model.print_part import PartOptions, part_text
 
         # Print the whole text first, so that errors are reported before the pager starts.
-        text = "".join(part_text(reading, PartOptions(graph, starts, ends, find, context)))
+        text = part_text(reading, PartOptions(graph, starts, ends, find, context))
         terminal = is_terminal(sys.stdout)
         colored = wants_color(reporter.color, sys.stdout)
         pieces = annotate(text, reading, color=colored, terminal=terminal)

@@ -35,10 +35,12 @@ from onnxtext.merger.texts.text_proposal import (
 from onnxtext.merger.texts.text_review import Unmergeable
 from onnxtext.merger.texts.verify_merged_text import agrees_with_model_merge, lower_text, lower_tree
 from onnxtext.plurals import count_noun
+from onnxtext.proto.decode.lift import LiftError
 from onnxtext.proto.encode.lower_error import LowerError
 from onnxtext.proto.unknown_fields import RecordError
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
+from onnxtext.wire.reader import WireError
 
 Merged = tuple[str, int, list[str]]
 """A text, its number of conflicts, and warnings for the user."""
@@ -68,7 +70,7 @@ def merge_texts(
         reason = f"a version is not a valid text ({location}: {error.diagnostics[0].message})"
     except (MergeConflict, Unmergeable):
         reason = "the versions could not be merged statement by statement"
-    except RecursionError:
+    except (RecursionError, LiftError, WireError):  # protobuf's limit of depth, or Python's
         pass
     text, conflicts, by_git = merge_lines(base, ours, theirs, markers)
     if not by_git:
