@@ -109,6 +109,10 @@ def test_fields_matching_and_freezing_are_equal(reference: type[Any], quick: typ
     if frozen:
         with pytest.raises(dataclasses.FrozenInstanceError):
             item.first = 3
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            del item.first
+        with pytest.raises(TypeError, match=r"__init__\(\) missing 1 required .*: 'first'"):
+            quick()
     else:
         item.first = 3
         assert item.first == 3
@@ -117,6 +121,14 @@ def test_fields_matching_and_freezing_are_equal(reference: type[Any], quick: typ
 @quick_dataclass.dataclass(frozen=True, slots=True)
 class Empty:
     """A class without fields."""
+
+
+@quick_dataclass.dataclass(frozen=True, slots=True)
+class Frozen:
+    """A class with fields that cannot be set."""
+
+    first: object
+    second: object = ()
 
 
 @quick_dataclass.dataclass(slots=True)
@@ -140,6 +152,7 @@ def test_own_methods_are_kept_and_empty_classes_compare() -> None:
     assert Empty() == Empty()
     assert hash(Empty()) == hash(Empty())
     assert pickle.loads(pickle.dumps(Empty())) == Empty()
+    assert copy.copy(Frozen(1)) == pickle.loads(pickle.dumps(Frozen(1))) == Frozen(1, ())
 
 
 def test_a_class_that_contains_itself_is_shown() -> None:

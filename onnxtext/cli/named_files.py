@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from onnxtext.diagnostics import OnnxTextWarning
 from onnxtext.io.files import is_stream
 from onnxtext.io.path_safety import walk_files
 from onnxtext.io.text_or_binary import BINARY_SUFFIX, MODEL_SUFFIXES, TEXT_SUFFIXES
+from onnxtext.quick_dataclass import dataclass
 
 STDIN = "<stdin>"
 _DASH = "-"
@@ -26,7 +27,7 @@ _SEPARATORS = ("/", os.sep)
 _STREAMS = ("/dev/stdin", "/dev/stdout", "/dev/fd/0", "/dev/fd/1")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class InputFile:
     """An input that the user named: a file, or standard input.
 
@@ -63,7 +64,7 @@ def warn_of_other_suffix(path: Path, *, is_binary: bool) -> None:
         warnings.warn(message, OnnxTextWarning, stacklevel=3)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConversionJob(InputFile):
     """One input to convert, and the file to write.
 

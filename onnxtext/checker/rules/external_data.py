@@ -8,7 +8,6 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from onnxtext.ast.records import Record, Word
@@ -20,6 +19,7 @@ from onnxtext.checker.context.registry import Rule, style_rule
 from onnxtext.checker.context.resolved_fields import changed_fields, field_of
 from onnxtext.io.path_safety import leads_out
 from onnxtext.plurals import count_noun
+from onnxtext.quick_dataclass import dataclass
 from onnxtext.weights.declared_sizes import raw_data_size
 from onnxtext.weights.file_digests import BLOCK, FileDigests
 
