@@ -3,7 +3,8 @@
 
 `dataclasses` compiles most methods separately for each class. Here all classes share one function
 for `__repr__`, `__eq__` and `__hash__`, and usually for the methods that make objects constant
-(`frozen`), so creating a class takes a third of the time.
+(`frozen`). So creating a frozen class takes a fifth of the time, and creating its objects half;
+creating another class takes half the time.
 """
 
 from __future__ import annotations
