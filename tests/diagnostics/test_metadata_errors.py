@@ -102,6 +102,7 @@ def test_no_colon_is_certain_before_prose() -> None:
 
 WITHOUT_BRACES = {
     "an equals sign": 'metadata = {\n  value x {\n    k: "v"\n  }\n}\n',
+    "no brace": 'metadata\n  graph {\n    k: "v"\n  }\n}\n',
     "a brace on the next line": 'metadata:\n{\n  value x {\n    k: "v"\n  }\n}\n',
 }
 
@@ -113,6 +114,12 @@ def test_a_section_without_braces_is_one_error(kind: str) -> None:
     assert error.position == (6, 1)
     assert error.message.startswith("a section must begin with `")
     assert not syntax_errors(fix_of(error).apply(text))
+
+
+def test_resources_in_angle_brackets_are_one_error() -> None:
+    entries = [f'  "{digit * 16}": base64 """\n    AAAA\n    """\n' for digit in "0123"]
+    (error,) = syntax_errors(f"{H}{GRAPH}resources <\n{''.join(entries)}}}\n")
+    assert (error.position, error.help) == ((6, 1), "write `resources {`")
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ COMMON_ERRORS = (
     section_errors.construct_inside_graph, section_errors.header_among_nodes,
     section_errors.unclosed_before_section, section_errors.unknown_section,
     section_errors.unnamed_configuration, metadata_errors.section_colon,
+    metadata_errors.section_brace,
     metadata_errors.block_head,
     section_errors.metadata_colon, section_errors.missing_metadata_value,
     metadata_errors.bare_metadata_value, metadata_errors.function_after_sections,

@@ -12,7 +12,7 @@ from onnxtext.syntax.actions.metadata_section import BLOCKS
 from onnxtext.syntax.grammar.lexer import Token
 from onnxtext.syntax.heuristics.constructs.section_errors import SECTION_TERMINALS
 from onnxtext.syntax.heuristics.diagnosis import Diagnosis, removed, rewritten, written_title
-from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, line_end
+from onnxtext.syntax.heuristics.error_context import ErrorContext, begins_line, insert, line_end
 
 _NEXT_LINE = 20
 """Maximum number of characters between the name of a section and a `{` on the next line."""
@@ -21,6 +21,12 @@ _SECTION_COLON = re.compile(
     rf"[ \t]*(?P<head>{_WORD}[ \t]*[:=]?)(?:\s*(?P<brace>\{{)|(?<=:)[ \t\r]*(?:#[^\n]*)?$)",
     re.MULTILINE,
 )
+_HEAD_LINE = re.compile(
+    rf"^(?:(?P<name>{'|'.join(sorted({*SECTIONS} - {'configuration'}))})|resources[ \t]*<)"
+    r"(?=[ \t\r]*(?:#[^\n]*)?$)",
+    re.MULTILINE,
+)
+_END_LINE = re.compile(r"^[}>]", re.MULTILINE)
 _BLOCK_COLON = re.compile(rf"[ \t]*((?:{'|'.join(BLOCKS)})\b[^\n#:]*)[ \t]*:[ \t\r]*$")
 _CALLED = re.compile(r"[ \t]*\(([^()\n]+)\)[ \t]*\{")
 KEY = r'(?:"(?:[^"\\\n]|\\.)*"|\b\w+)'
@@ -41,6 +47,25 @@ def section_colon(context: ErrorContext) -> Iterator[Diagnosis]:
     message = f"a section must begin with `{word} {{`"
     edits = (Edit(span, word if match["brace"] else f"{word} {{"),)
     yield Diagnosis("syntax-error", message, span, edits, f"write `{word} {{`", min_tokens=2)
+
+
+def section_brace(context: ErrorContext) -> Iterator[Diagnosis]:
+    """Diagnose a first line `metadata` or `resources <` of a section."""
+    text, opened = context.text, context.opened
+    inside = opened is not None and "attribute" in context.rules
+    start = context.region.start if opened is None else line_start(text, opened.start)
+    head = _HEAD_LINE.match(text, start)
+    if head is None or inside == (head["name"] is not None):
+        return
+    word, span = head["name"] or "resources", Span(*head.span())
+    message, title = f"a section must begin with `{word} {{`", f"write `{word} {{`"
+    if not inside:
+        edits = (insert(head.end(), " {"),)
+        yield Diagnosis("syntax-error", message, span, edits, title, min_tokens=2)
+        return
+    end = _END_LINE.search(text, context.line_limit)
+    skip_to = len(text) + 1 if end is None else end.end()
+    yield Diagnosis("syntax-error", message, span, help=title, skip_to=skip_to)
 
 
 def block_head(context: ErrorContext) -> Iterator[Diagnosis]:
