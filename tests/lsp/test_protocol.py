@@ -25,7 +25,7 @@ SEED = fresh_seed()
 
 
 class Wire:
-    """A server in this process, and its answers."""
+    """A server in this process, and its answers. No check ends."""
 
     def __init__(self) -> None:
         self.server: Server = create_server()
@@ -34,13 +34,16 @@ class Wire:
         self.protocol.set_writer(self, include_headers=False)
         self.answers: dict[Any, list[dict[str, Any]]] = {}
         self.logged: list[str] = []
+        self.published: list[dict[str, Any]] = []
         self.number = 0
 
     def write(self, data: bytes) -> None:
-        """Collect the answers and the log of the server."""
+        """Collect the answers, the log and the diagnostics of the server."""
         message = json.loads(data)
         if message.get("method") == "window/logMessage":
             self.logged.append(message["params"]["message"])
+        elif message.get("method") == "textDocument/publishDiagnostics":
+            self.published.append(message["params"])
         elif "method" not in message:
             self.answers.setdefault(message["id"], []).append(message)
 
@@ -329,6 +332,25 @@ def test_a_large_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
                     await asyncio.sleep(0)
         await wire.settle()
         assert [version.is_parsed for version in versions] == [False] * 9 + [True]
+
+    run(test)
+
+
+def test_syntax_errors_do_not_wait_for_a_check() -> None:
+    async def test(wire: Wire) -> None:
+        await wire.start(large())
+        lines = large().split("\n")
+        line = next(number for number, text in enumerate(lines) if " = Softmax" in text)
+        place = {"line": line, "character": lines[line].index(" = Softmax")}
+        end = {**place, "character": place["character"] + 1}
+        for version, (old_end, new) in enumerate(((place, "="), (end, "")), 2):
+            edit = {"range": {"start": place, "end": old_end}, "text": new}
+            identifier = {"uri": URI, "version": version}
+            params = {"textDocument": identifier, "contentChanges": [edit]}
+            wire.send(method="textDocument/didChange", params=params)
+            while not wire.published or wire.published[-1]["version"] != version:
+                await asyncio.sleep(0.001)
+            assert bool(wire.published[-1]["diagnostics"]) == bool(new)
 
     run(test)
 
