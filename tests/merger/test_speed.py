@@ -29,4 +29,4 @@ def seconds(make: Maker, count: int) -> float:
 @pytest.mark.parametrize("make", [large, identical, reordered, all_renamed])
 def test_merging_takes_linear_time(make: Maker) -> None:
     # Eight times the statements; a square would take 64 times as long.
-    assert grows_at_most(partial(seconds, make), 200, 1600, factor=24)
+    assert grows_at_most(partial(seconds, make), 100, 800, factor=24)

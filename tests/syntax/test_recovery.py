@@ -80,11 +80,16 @@ def spoil(line: str, rng: random.Random) -> str:
 
 
 @cache
+def is_node(line: str) -> bool:
+    return not diagnose(line, "node_fragment")
+
+
+@cache
 def whole_statements(path: Path) -> list[int]:
     """Return the lines, from 0, that contain one complete node each."""
     lines = example(path).split("\n")
     plain = (index for index, line in enumerate(lines) if "#" not in line and '"""' not in line)
-    return [number for number in plain if not diagnose(lines[number], "node_fragment")]
+    return [number for number in plain if is_node(lines[number])]
 
 
 @pytest.mark.thorough
@@ -98,7 +103,7 @@ def test_each_error_has_one_diagnostic(capsys: pytest.CaptureFixture[str]) -> No
             at = sorted(rng.sample(places, rng.randint(1, min(5, len(places)))))
             for number in at:
                 wrong = lines[number]
-                while not diagnose(wrong, "node_fragment"):
+                while is_node(wrong):
                     wrong = spoil(lines[number], rng)
                 lines[number] = wrong
             total += 1
