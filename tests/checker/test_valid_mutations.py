@@ -81,7 +81,8 @@ def omit_inputs(model: ModelProto, chosen: random.Random) -> None:
 
 def omit_outputs(model: ModelProto, chosen: random.Random) -> None:
     for node in model.graph.node:
-        if chosen.random() < 0.3:
+        # onnx aborts this process at a `Split` with more outputs than its `num_outputs`.
+        if chosen.random() < 0.3 and node.op_type != "Split":
             node.output.append("")
 
 
