@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
-from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import OnnxTextError
 from onnxtext.io.text_or_binary import TEXT_SUFFIXES, decode_text
+from onnxtext.sequences import common_prefix
 from onnxtext.source import Source
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics.model import Edit, Fix, apply_edits
+from onnxtext.sequences import common_prefix
 from onnxtext.source import Source
 
 MAX_FIX_LINES = 8

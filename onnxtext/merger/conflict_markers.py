@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onnxtext.common_prefix import common_prefix
-from onnxtext.increasing_subsequence import longest_increasing_subsequence
+from onnxtext.sequences import common_prefix, longest_increasing_subsequence
 
 LABEL = re.compile(r"[^\0\r\n\ud800-\udc7f\udd00-\udfff]*")
 """Matches the label of a version, one line; it may have surrogates for bytes of a file name."""
@@ -20,7 +19,6 @@ class Markers:
     """The format of conflict markers, as in git.
 
     Attributes:
-        labels: names of the base, ours and theirs.
         swapped: whether ours and theirs were swapped for the merge; `lines` swaps them back.
     """
 

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Mapping, Sequence
 
 from onnxtext.format.concrete_syntax_tree import Tree
-from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts.item_keys import key_of
 from onnxtext.merger.texts.text_parts import Item, TextPart
+from onnxtext.sequences import longest_increasing_subsequence
 
 
 def arrange(

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from onnxtext.ast.model import Model
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.equal_keys import equal_keys
 from onnxtext.merger.texts.item_keys import content_of, key_of
 from onnxtext.merger.texts.text_parts import Item, TextPart
+from onnxtext.sequences import equal_keys
 
 Pairs = dict[int, int]
 """Maps indices of items in the printed model before the edit to indices in another list."""

@@ -13,7 +13,7 @@ import pytest
 
 import onnxtext
 from onnxtext import OnnxTextError, api
-from onnxtext.common_prefix import common_prefix
+from onnxtext.sequences import common_prefix
 from onnxtext.verifier import Verdict, verify, verify_binary, verify_text
 from tests.cli.command import BAD_TEXT, NO_MODEL, TEXT, binary, run, run_patched
 from tests.corpus import shared_model, shared_models

@@ -16,12 +16,12 @@ from lsprotocol import types as t
 
 import onnxtext
 from benchmarks.transformer import transformer
-from onnxtext.common_prefix import common_prefix
 from onnxtext.lsp.features import document_links, document_symbols, semantic_tokens
 from onnxtext.lsp.graph.drawing import Drawing
 from onnxtext.lsp.index import folds as folds_module
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.plain_statements import plain_span_map
+from onnxtext.sequences import common_prefix
 from onnxtext.source import COMMENT, LINE_STRING, STRING, Source, Span
 from onnxtext.syntax.span_map import SpanMap, map_spans
 from tests.lsp.documents import EXAMPLES

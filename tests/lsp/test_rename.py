@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 import onnxtext
-from onnxtext.common_prefix import common_prefix
+from onnxtext.sequences import common_prefix
 from tests.lsp.session import Session
 from tests.lsp.test_features import edited, rename
 

@@ -11,11 +11,11 @@ import pytest
 
 from benchmarks.merge_trial import models, spelled
 from onnxtext.format.concrete_syntax_tree import Tree
-from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts import item_keys
 from onnxtext.merger.texts.item_order import increasing_subsequence_through
 from onnxtext.merger.texts.lazy_read import read_model
 from onnxtext.merger.texts.text_parts import TextPart
+from onnxtext.sequences import longest_increasing_subsequence
 from onnxtext.source import Source
 from onnxtext.syntax.parse import parse_model
 from tests.corpus import SHARED

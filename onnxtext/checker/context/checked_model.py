@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from onnxtext.ast.compact_form.list_order import (
     DECORATOR,
@@ -158,8 +158,6 @@ class CheckedModel:
         Some rules then also report minor cases.
         """
         return code in self.options.selected
-
-    # ---- Building ---------------------------------------------------------------------------
 
     def _add_model(self, model: Model) -> None:
         opsets = imported_opsets(model.opset_imports)
@@ -321,3 +319,22 @@ def function_key(function: Graph | Function) -> FunctionKey:
 def operator_key(node: Node) -> FunctionKey:
     """Return the key of the operator or function that a node calls."""
     return plain_domain(node.domain), node.op_type, node.overload or ""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def cache_by_id(compute: F) -> F:
+    """Return a function that caches the results of `compute` by the `id()` of each argument."""
+    results: dict[tuple[int, ...], tuple[Any, object]] = {}
+
+    def lookup(*arguments: Any) -> Any:
+        key = (*map(id, arguments),)
+        try:
+            return results[key][0]
+        except KeyError:
+            # The cache keeps the arguments alive, so that no `id()` is reused.
+            results[key] = compute(*arguments), arguments
+            return results[key][0]
+
+    return cast("F", lookup)

@@ -8,8 +8,7 @@ from functools import cache, partial
 
 from onnxtext.ast.model import Fragment
 from onnxtext.ast.qualified_names import plain_domain
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, Options, cache_by_id, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets, Scope
 from onnxtext.checker.context.signatures import OperatorTable, Signature
 

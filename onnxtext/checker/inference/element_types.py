@@ -13,8 +13,7 @@ from typing import Any
 
 from onnxtext.ast.model import Node, ValueInfo
 from onnxtext.ast.qualified_names import qualified_name
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.checked_model import CheckedModel, cache_by_id
 from onnxtext.checker.context.finding import Finding, Place, quote, with_schema_origin
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope

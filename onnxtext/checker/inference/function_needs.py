@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Floats, Reference
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.checked_model import CheckedModel, cache_by_id
 from onnxtext.checker.context.finding import Place, Repair
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets
 from onnxtext.checker.context.scopes import Scope

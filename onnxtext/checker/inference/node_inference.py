@@ -21,8 +21,7 @@ from onnxtext.ast.tensors_and_attributes import (
 )
 from onnxtext.ast.types import TensorType, Type
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, cache_by_id, cache_in_memo
 from onnxtext.checker.context.scopes import Opsets
 from onnxtext.checker.context.signatures import Signature
 from onnxtext.checker.inference.type_merging import (

@@ -15,8 +15,7 @@ from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.tensors_and_attributes import Attribute
 from onnxtext.ast.types import Type
 from onnxtext.ast.visit import walk_graphs
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.checked_model import CheckedModel, cache_by_id
 from onnxtext.checker.context.finding import Finding, Place
 from onnxtext.checker.context.operator_resolution import Target, shape_rule
 from onnxtext.checker.context.scopes import Scope

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from onnxtext.ast.model import Node
 from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.tensors_and_attributes import Attribute
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel
+from onnxtext.checker.context.checked_model import CheckedModel, cache_by_id
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.operator_resolution import Target
 from onnxtext.checker.context.scopes import Scope

@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from onnxtext.ast.model import Node
 from onnxtext.ast.types import Dim, TensorType, Type
-from onnxtext.checker.context.cache_by_id import cache_by_id
+from onnxtext.checker.context.checked_model import cache_by_id
 from onnxtext.checker.context.compare_declared_types import plain_dim
 from onnxtext.checker.context.finding import Place
 from onnxtext.checker.context.signatures import Signature

@@ -10,7 +10,7 @@ from typing import TypeGuard, TypeVar
 from onnxtext.ast.model import Node
 from onnxtext.ast.qualified_names import qualified_name
 from onnxtext.ast.types import Dim, OptionalType, SequenceType, SparseTensorType, TensorType, Type
-from onnxtext.checker.context.cache_by_id import cache_by_id
+from onnxtext.checker.context.checked_model import cache_by_id
 from onnxtext.checker.context.compare_declared_types import describe_contradiction, plain_dim
 from onnxtext.checker.symbolic.sizes.parse_sizes import parse_size
 from onnxtext.checker.symbolic.sizes.polynomials import symbols as symbols_of

@@ -9,8 +9,7 @@ from onnxtext.ast.byte_strings import is_utf8
 from onnxtext.ast.model import Function, Node
 from onnxtext.ast.records import Record, Word
 from onnxtext.ast.tensors_and_attributes import Attribute, AttributeType, Reference
-from onnxtext.checker.context.cache_by_id import cache_by_id
-from onnxtext.checker.context.checked_model import CheckedModel, cache_in_memo
+from onnxtext.checker.context.checked_model import CheckedModel, cache_by_id, cache_in_memo
 from onnxtext.checker.context.finding import Finding, Place, Repair, did_you_mean, quote
 from onnxtext.checker.context.model_items import NUMERIC, attributes_of_unusual_nodes
 from onnxtext.checker.context.operator_resolution import Target, resolve_targets

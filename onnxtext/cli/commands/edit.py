@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxtext.cli.edited_files import EditTarget, new_findings, read, show, write
+from onnxtext.cli.group import SuggestingGroup, examples_of
 from onnxtext.cli.load_settings import schemas_of_project
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import MODEL, Integer, add_options, reporting_options
 from onnxtext.cli.report import Reporter
-from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.text_or_binary import decode_text, is_binary
 
@@ -290,11 +290,7 @@ def strip(what: tuple[Any, ...]) -> Edit:
 
 
 def _pair(text: str, example: str) -> tuple[str, str]:
-    """Split `NAME=VALUE` at the last equals sign.
-
-    Raises:
-        click.UsageError: `text` has another form; the message shows `example`.
-    """
+    """Split `NAME=VALUE` at the last `=`, or raise a UsageError that shows `example`."""
     name, equals, value = text.rpartition("=")
     if not equals or not name:
         raise click.UsageError(f"{text!r} is not of the form {example!r}.")

@@ -12,6 +12,7 @@ import click
 
 from onnxtext.cli.command_errors import CommandError, check_inputs
 from onnxtext.cli.commands.git_plumbing import COMMANDS
+from onnxtext.cli.group import SuggestingGroup, examples_of
 from onnxtext.cli.named_files import InputFile
 from onnxtext.cli.options import (
     F,
@@ -23,7 +24,6 @@ from onnxtext.cli.options import (
 )
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.streams import print_to_stdout
-from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.diagnostics import Diagnostic, OnnxTextError
 from onnxtext.diagnostics.terminal_text import escape_controls
 from onnxtext.io.os_errors import name_of

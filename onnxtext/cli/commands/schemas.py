@@ -12,12 +12,12 @@ import click
 from onnxtext.ast.qualified_names import plain_domain, qualified_name
 from onnxtext.cli.command_errors import CommandError, io_errors
 from onnxtext.cli.commands.check import report_findings
+from onnxtext.cli.group import SuggestingGroup
 from onnxtext.cli.load_settings import load_project
 from onnxtext.cli.named_files import output_path
 from onnxtext.cli.options import FileName, one_of, reporting_options
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.streams import print_to_stdout
-from onnxtext.cli.suggesting_group import SuggestingGroup
 from onnxtext.io.files import write_atomically
 from onnxtext.plurals import count_noun
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxtext.cli.command_errors import CommandError, read_errors
+from onnxtext.cli.group import SuggestingGroup, examples_of
 from onnxtext.cli.options import reporting_options
 from onnxtext.cli.progress import Progress
 from onnxtext.cli.report import Reporter
 from onnxtext.cli.results import Results
-from onnxtext.cli.suggesting_group import SuggestingGroup, examples_of
 from onnxtext.plurals import count_noun
 
 if TYPE_CHECKING:
@@ -159,11 +159,7 @@ def collect(stores: tuple[str, ...], delete: bool, reporter: Reporter) -> None:
 
 
 def _remove(store: Store, path: Path) -> bool:
-    """Remove a file if it is older than `_MIN_AGE_SECONDS`; return whether it was removed.
-
-    Raises:
-        CommandError: the file cannot be removed.
-    """
+    """Remove a file if it is older than `_MIN_AGE_SECONDS`; return whether it was removed."""
     try:
         return store.remove(path.name, _MIN_AGE_SECONDS)
     except OSError as error:

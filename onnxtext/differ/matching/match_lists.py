@@ -8,7 +8,7 @@ from itertools import islice
 from operator import itemgetter, lt
 from typing import TypeVar
 
-from onnxtext.increasing_subsequence import longest_increasing_subsequence
+from onnxtext.sequences import longest_increasing_subsequence
 
 Pairs = list[tuple[int, int]]
 T = TypeVar("T")

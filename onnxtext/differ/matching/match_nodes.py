@@ -25,7 +25,7 @@ from onnxtext.differ.unmatched_nodes import (
     unmatched_nodes,
     value_uses,
 )
-from onnxtext.equal_keys import equal_keys
+from onnxtext.sequences import equal_keys
 
 Keys = Mapping[int, Hashable]
 """Keys of nodes by index; nodes with the key None are not matched."""

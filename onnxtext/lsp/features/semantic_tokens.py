@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 from lsprotocol import types as t
 
-from onnxtext.common_prefix import common_prefix
 from onnxtext.lsp.index.document import Document, DocumentVersion
 from onnxtext.lsp.index.plain_statements import match_plain
 from onnxtext.lsp.index.symbols import Statement
@@ -24,6 +23,7 @@ from onnxtext.lsp.index.token_kinds import (
     token_inputs,
     tokens_outside_statements,
 )
+from onnxtext.sequences import common_prefix
 from onnxtext.source import Span
 
 LEGEND = t.SemanticTokensLegend(token_types=list(TYPES), token_modifiers=list(MODIFIERS))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 from pygls.capabilities import get_capability
 
-from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import Edit
 from onnxtext.lsp.index.document import Document
 from onnxtext.lsp.index.positions import LineIndex
+from onnxtext.sequences import common_prefix
 from onnxtext.source import Span
 
 if TYPE_CHECKING:

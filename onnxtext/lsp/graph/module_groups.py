@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from onnxtext.ast.model import Node
 from onnxtext.checker.context.scopes import Scope
-from onnxtext.common_prefix import common_prefix
+from onnxtext.sequences import common_prefix
 
 Path = tuple[str, ...]
 

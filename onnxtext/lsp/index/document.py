@@ -15,7 +15,6 @@ from onnxtext.ast.model import Fragment, Model
 from onnxtext.checker.context.compare_declared_types import declared_type
 from onnxtext.checker.engine.partial_parse import read_partial
 from onnxtext.checker.inference.explain_shape_errors import spell_type
-from onnxtext.common_prefix import common_prefix
 from onnxtext.diagnostics import Diagnostic
 from onnxtext.io.memory import paused_collector
 from onnxtext.lsp.index.index import Index
@@ -23,6 +22,7 @@ from onnxtext.lsp.index.operators import schemas_of
 from onnxtext.lsp.index.positions import LineIndex, apply_change
 from onnxtext.lsp.index.statement_spans import SpanMapCache
 from onnxtext.lsp.index.symbols import Statement
+from onnxtext.sequences import common_prefix
 from onnxtext.source import Source, Span
 
 if TYPE_CHECKING:

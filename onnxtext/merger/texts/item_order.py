@@ -13,8 +13,8 @@ from functools import cmp_to_key
 from itertools import accumulate, compress
 from operator import and_, attrgetter, lt
 
-from onnxtext.increasing_subsequence import longest_increasing_subsequence
 from onnxtext.merger.texts.match_items import ABSENT, MatchedItem
+from onnxtext.sequences import longest_increasing_subsequence
 
 
 def arrange(

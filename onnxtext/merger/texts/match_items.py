@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from onnxtext.equal_keys import equal_keys
 from onnxtext.merger.texts.item_keys import (
     body_of,
     content_of,
@@ -24,6 +23,7 @@ from onnxtext.merger.texts.item_keys import (
 )
 from onnxtext.merger.texts.renumbered_nodes import NodeRules, pair_renumbered
 from onnxtext.merger.texts.text_parts import Item, TextPart
+from onnxtext.sequences import equal_keys
 
 ABSENT = -1
 
