@@ -108,11 +108,7 @@ def merge(
 
 
 def _encoded(argument: ModelArgument) -> bytes:
-    """Return the content of an argument as bytes.
-
-    Raises:
-        OnnxTextError: the content is a text with a lone surrogate.
-    """
+    """Return an argument as bytes; raise OnnxTextError for a text with a lone surrogate."""
     if isinstance(argument.content, str):
         from onnxtext.syntax.parse import check_characters
 

@@ -173,13 +173,7 @@ def _find_words(text: str, offset: int, words: Sequence[str]) -> Span | None:
 
 
 def invalid_model_error(data: bytes, error: ValueError, name: str) -> ValueError:
-    """Return an error that explains why bytes are not a model; `error` if the reason is unknown.
-
-    Args:
-        data: the bytes.
-        error: the error that decoding raised.
-        name: the name of the data in messages.
-    """
+    """Return an error that explains why bytes are not a model; `error` if the reason is unknown."""
     from onnxtext.proto.decode.invalid_models import diagnose_invalid
 
     diagnostic = diagnose_invalid(data, name)

@@ -199,9 +199,6 @@ def _shape(type: ast.Type | None) -> tuple[ast.Dim, ...]:
                 return ()
 
 
-# ---- Weights --------------------------------------------------------------------------------
-
-
 def _weights(model: ast.Model, graphs: Iterable[ast.Graph | ast.Function]) -> Iterator[Weight]:
     for graph in graphs:
         if isinstance(graph, ast.Graph):

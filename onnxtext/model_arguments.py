@@ -147,9 +147,14 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
                 )
             return ModelArgument(source, name or "<string>")
         case bytes() | bytearray() | memoryview():
-            return _of_bytes(bytes(source), name or "<bytes>")
+            data, name = bytes(source), name or "<bytes>"
+            is_text = data and not has_binary_content(data)
+            return ModelArgument(decode_text(data, name) if is_text else data, name)
         case os.PathLike():
-            return _of_file(Path(source), name)
+            path = Path(source)
+            data, name = read_input(path), name or os.fspath(path)
+            content = data if is_binary(data, name) else decode_text(data, name)
+            return ModelArgument(content, name, path.parent)
     try:
         proto = message_of(source)
     except TypeError as error:
@@ -158,23 +163,8 @@ def read_model_argument(source: object, name: str | None = None) -> ModelArgumen
     return ModelArgument(proto.SerializeToString(), name or "<message>", None, message)
 
 
-def _of_bytes(data: bytes, name: str) -> ModelArgument:
-    is_text = data and not has_binary_content(data)
-    return ModelArgument(decode_text(data, name) if is_text else data, name)
-
-
-def _of_file(path: Path, name: str | None) -> ModelArgument:
-    data = read_input(path)
-    name = name or os.fspath(path)
-    content = data if is_binary(data, name) else decode_text(data, name)
-    return ModelArgument(content, name, path.parent)
-
-
 def message_of(source: Any) -> Any:
     """Return a message unchanged; convert an object of `onnx_ir` or `onnxscript` to a message.
-
-    Args:
-        source: a message, or an object of `onnx_ir` or `onnxscript`.
 
     Raises:
         TypeError: the source has an unsupported type.

@@ -32,7 +32,6 @@ class InputFile:
     """An input that the user named: a file, or standard input.
 
     Attributes:
-        name: the name of the input in messages.
         source: the file to read; None for standard input.
     """
 
@@ -155,11 +154,7 @@ def _check_several(names: list[str], output: str | None) -> None:
 
 
 def _target(source: Path | None, output: str | None, suffix: str) -> Path | None:
-    """Return the file to write for an input; None for standard output.
-
-    Raises:
-        click.UsageError: the user has to name the output.
-    """
+    """Return the file to write; None for stdout. Raise UsageError if the user must name it."""
     if output == _DASH or (output is None and source is None):
         return None
     if output is not None and not _names_directory(output):

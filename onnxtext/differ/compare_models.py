@@ -56,18 +56,11 @@ def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
         groups=find_groups(comparer.out.items, comparer.out.matches),
     )
     if old.model.metadata_left_out or new.model.metadata_left_out:
-        return _without_metadata(diff)
+        # A text was printed without the metadata of graphs, nodes and values.
+        ignored: tuple[Category, ...] = ("metadata",)
+        items = [i if i.kind == "model" else i.without(ignored) for i in diff.items]
+        diff = replace(diff, items=tuple([item for item in items if item is not None]))
     return diff
-
-
-def _without_metadata(diff: ModelDiff) -> ModelDiff:
-    """Remove the metadata differences of all items except the model itself.
-
-    This is necessary if one text was printed without the metadata of graphs, nodes and values.
-    """
-    ignored: tuple[Category, ...] = ("metadata",)
-    items = [item if item.kind == "model" else item.without(ignored) for item in diff.items]
-    return replace(diff, items=tuple([item for item in items if item is not None]))
 
 
 def _unlowerable(old: ModelSide, new: ModelSide, error: LowerError) -> OnnxTextError:

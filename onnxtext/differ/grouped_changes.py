@@ -220,9 +220,6 @@ def _field(change: FieldChange) -> str:
 _SHORT = 40
 
 
-# ---- Operators ------------------------------------------------------------------------------
-
-
 def operator_name(node: Node) -> str:
     """Return the operator type of a node, as `domain.type` outside of the standard domain."""
     return qualified_name(node.domain, node.op_type)

@@ -27,11 +27,7 @@ class StatementEncoder(Lowering):
     """Encodes the statements of one model; blobs are encoded as their digests."""
 
     def __init__(self, presence: ast.Presence) -> None:
-        """Create an encoder for a model with the presence defaults `presence`.
-
-        Raises:
-            RecordError: a name in `presence.explicit` is not a field that can be empty.
-        """
+        """Create an encoder; raise RecordError if `presence.explicit` has an invalid name."""
         super().__init__(PresenceDefaults(presence))
 
     def tensor_data(

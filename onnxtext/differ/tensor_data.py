@@ -237,9 +237,6 @@ def _equal(old: Data, new: Data) -> bool:
     )
 
 
-# ---- Measuring ------------------------------------------------------------------------------
-
-
 def _measure(old: TensorRef, new: TensorRef, before: Data, after: Data, count: int) -> WeightChange:
     if element_count(old.type) != count:
         return WeightChange(count, note="the number of elements differs")

@@ -93,7 +93,8 @@ def _interface(
     others = needed_inputs.difference(first)
     inputs = [value_info(name) for name in first if name in needed_inputs]
     inputs += [value for value in graph.inputs if value.name in others]
-    return inputs, [_as_output(value_info(name)) for name in last]
+    outputs = map(value_info, last)  # an output has no default value
+    return inputs, [v if v.data is None else ValueInfo(v.name, v.type) for v in outputs]
 
 
 def _move_declarations(graph: Graph, before: Sequence[ValueInfo], weights: set[str]) -> None:
@@ -153,11 +154,6 @@ def _metadata(value: ValueInfo) -> Pairs:
     return value.metadata or next(iter(entries), ())
 
 
-def _as_output(value: ValueInfo) -> ValueInfo:
-    """Return a value as an output, without the default value of an input."""
-    return value if value.data is None else ValueInfo(value.name, value.type)
-
-
 def _inferred_types(model: Model) -> dict[str, Type]:
     """Infer the types of the values of the main graph; return them by name."""
     from onnxtext.checker.inference.inferred_types import inferred_types
@@ -168,11 +164,7 @@ def _inferred_types(model: Model) -> dict[str, Type]:
 
 
 def _resolve_names(flow: DataFlow, names: Sequence[str]) -> list[str]:
-    """Return the values that `names` name, without duplicates; a label names its node's outputs.
-
-    Raises:
-        OnnxTextError: no value or node has one of the names.
-    """
+    """Return the values that `names` name, without duplicates; a label names its node's outputs."""
     found: list[str] = []
     for name in names:
         values = flow.resolve(name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 from onnxtext.ast.compact_form.list_order import DECORATOR
-from onnxtext.ast.model import Function, Graph, Model, OpsetImport
+from onnxtext.ast.model import Function, Model, OpsetImport
 from onnxtext.ast.qualified_names import plain_domain
 from onnxtext.ast.records import Decorator
 from onnxtext.ast.tensors_and_attributes import Attribute, SparseTensor, Tensor
@@ -77,7 +77,11 @@ def strip(model: Model, what: What) -> None:
         )
     if what == "value-info":
         for scope in walk_graphs(model):
-            _strip_types(scope)
+            scope.values = [value for value in scope.values if value.data is not None]
+            scope.value_metadata = {}
+            scope.decorators = _without(scope.decorators, DECORATOR)
+            for node in scope.nodes:
+                node.output_types = ()
         return
     if what == "metadata":
         model.metadata, model.metadata_left_out = [], False
@@ -150,11 +154,3 @@ def _without(decorators: tuple[Decorator, ...], name: str) -> tuple[Decorator, .
         elif arguments:
             result.append(replace(decorator, arguments=arguments))
     return tuple(result)
-
-
-def _strip_types(scope: Graph | Function) -> None:
-    scope.values = [value for value in scope.values if value.data is not None]
-    scope.value_metadata = {}
-    scope.decorators = _without(scope.decorators, DECORATOR)
-    for node in scope.nodes:
-        node.output_types = ()

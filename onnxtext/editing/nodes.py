@@ -115,7 +115,8 @@ def _place(
             scope, node = find_node(model, after, labels=labels)
         except OnnxTextError:
             if after not in defined_names(model.graph):
-                owners = [graph for graph in walk_graphs(model) if after in _given_names(graph)]
+                values = [(graph, (*graph.inputs, *graph.values)) for graph in walk_graphs(model)]
+                owners = [graph for graph, given in values if after in [one.name for one in given]]
                 if len(owners) != 1:
                     raise
                 (chosen,) = owners
@@ -126,11 +127,6 @@ def _place(
     scope = chosen or next((one for one, names in _visible(model) if used <= names), model.graph)
     producers = [index for index, node in enumerate(scope.nodes) if used.intersection(node.outputs)]
     return scope, max(producers, default=-1) + 1
-
-
-def _given_names(scope: Graph | Function) -> set[str]:
-    """Return the names of the inputs, initializers and value infos of `scope`."""
-    return {value.name for value in (*scope.inputs, *scope.values)}
 
 
 def _visible(model: Model) -> Iterator[tuple[Graph | Function, set[str]]]:

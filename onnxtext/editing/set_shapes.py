@@ -115,9 +115,6 @@ def _unconfirmed_outputs(
     return notes
 
 
-# ---- Declarations -----------------------------------------------------------------------------
-
-
 def put_shape(model: Model, name: str, shape: Shape | None) -> None:
     """Set the declared shape of a value of the main graph, without inferring other shapes.
 

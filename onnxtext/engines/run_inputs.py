@@ -49,11 +49,7 @@ def default_inputs(model: onnx.ModelProto) -> dict[str, Any]:
 
 
 def _dense(sparse: onnx.SparseTensorProto) -> Any:
-    """Return the elements of a sparse tensor as a dense array.
-
-    Raises:
-        OnnxTextError: the tensor is invalid or too large.
-    """
+    """Return a sparse tensor as an array; raise OnnxTextError if it is invalid or too large."""
     from onnx.numpy_helper import to_array
 
     try:

@@ -69,8 +69,6 @@ class DocumentWriter(StatementWriter):
                 return self.function(tree)
         return self.section(tree)
 
-    # ---- Headers ----------------------------------------------------------------------------
-
     def header(self, tree: Tree) -> str:
         """Write the header of a model, one entry per line."""
         listing = required_list(tree)
@@ -110,8 +108,6 @@ class DocumentWriter(StatementWriter):
             return dotted_text(tree)
         parts = [part for part in tree.parts if isinstance(part, Tree) or part.text != ":"]
         return ": ".join([string_text(part, STEP * 2) for part in parts])
-
-    # ---- Sections ---------------------------------------------------------------------------
 
     def section(self, tree: Tree) -> str:
         """Write a section."""

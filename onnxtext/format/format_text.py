@@ -69,11 +69,7 @@ def _format(source: Source, read_again: bool, model: Model | None) -> str:
 
 
 def _compare(source: Source, model: Model, formatted: str) -> None:
-    """Parse a formatted text and compare its model and comments with the source.
-
-    Raises:
-        OnnxTextError: the model or the comments differ.
-    """
+    """Raise OnnxTextError if the model or the comments of a formatted text differ."""
     difference = _difference(source, model, formatted)
     if difference is not None:
         raise _refusal(source, f"formatting this text would {difference}")

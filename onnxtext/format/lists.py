@@ -160,8 +160,6 @@ class ListWriter:
             lines.append(indent + comment.text)
         return lines
 
-    # ---- Verbatim spans ---------------------------------------------------------------------
-
     def is_kept(self, comment_or_token: Comment | CommentedToken) -> bool:
         """Whether a comment or token is in a recorded verbatim span."""
         before = bisect_right(self._starts, comment_or_token.at) - 1

@@ -202,11 +202,7 @@ def _smudge(data: bytes, limit: int) -> ConvertedFile:
 
 
 def _encode(data: bytes, limit: int) -> bytes:
-    """Return the model of a text; `limit` is as for `smudge`.
-
-    Raises:
-        OnnxTextError: the text is not valid, or its weights are too large.
-    """
+    """Return the model of a text, or raise OnnxTextError; `limit` is as for `smudge`."""
     from onnxtext.text_to_binary import encode_text
 
     max_bytes = max(limit, _MAX_EXPANSION * len(data))

@@ -232,10 +232,6 @@ def _check_blob(path: str) -> None:
 def map_file(file: BinaryIO, path: Path) -> mmap.mmap:
     """Call `before_mapping`, map a file that is not empty into memory, and add it to `mapped`.
 
-    Args:
-        file: the file, opened for reading.
-        path: its path.
-
     Raises:
         OSError: the file cannot be mapped.
     """
@@ -258,10 +254,6 @@ def read_stream(file: IO[bytes], name: str) -> bytes:
     """Return all bytes of a stream, such as a pipe or a device.
 
     The stream is read in chunks, so that signals can interrupt reading.
-
-    Args:
-        file: the stream.
-        name: its name in errors.
 
     Raises:
         OSError: the stream cannot be read, or has more than 256 MiB (a device) or 4 GiB (a pipe).
@@ -346,11 +338,7 @@ def _join_pieces(pieces: Sequence[bytes | memoryview]) -> Iterator[bytes | memor
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the status of a file or of a link's target; None if it does not exist.
-
-    Raises:
-        OSError: the path is a directory, or cannot be inspected.
-    """
+    """Return the status of a file or of a link's target; None if it does not exist."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -230,7 +230,7 @@ def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
         if key not in side or key not in kept or base[key] == side[key]:
             continue
         old, new = [_form(scopes[key]) for scopes in forms]
-        names = [set(old[1]), set(new[1]), _names_in(read, other, key)]
+        names = [set(old[1]), set(new[1]), set(_form(scopes_by_key(read(other))[key])[1])]
         has_training = key is None and any(trainings)
         if has_training:
             names = [own_names | more for own_names, more in zip(names, trainings, strict=True)]
@@ -244,10 +244,6 @@ def _renamed_values(read: Read, own: int, other: int) -> dict[ScopeKey, Mapped]:
         if mapping:
             result[key] = mapping
     return result
-
-
-def _names_in(read: Read, version: int, key: ScopeKey) -> set[str]:
-    return set(_form(scopes_by_key(read(version))[key])[1])
 
 
 def _names_in_trainings(model: Model) -> set[str]:

@@ -59,7 +59,6 @@ class _Version:
 
     Attributes:
         text: its text without `line_ends`, or the text printed from a binary model.
-        binary: whether the file is a binary model.
         resources: the blobs of a binary model, which are not in the text.
         line_ends: the byte order mark and line endings of the file.
     """
@@ -122,9 +121,6 @@ def _keep_ours(ours: bytes, unreadable: Sequence[Diagnostic]) -> MergeResult:
         for error in unreadable
     ]
     return MergeResult(ours, 1, tuple(notes), is_binary=True, unreadable=tuple(unreadable))
-
-
-# ---- Files ----------------------------------------------------------------------------------
 
 
 def _merge_files(versions: Sequence[_Version], markers: Markers) -> MergeResult:

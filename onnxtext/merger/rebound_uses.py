@@ -40,23 +40,13 @@ def find_rebound_uses(merged: Model, versions: Sequence[Model]) -> Iterator[Find
         for side, other, has_calls in zip(before, before[::-1], shared, strict=True):
             if key not in side:
                 continue
-            nodes = _added_nodes(scope, side[key], other.get(key))
-            calls = [(node, node) for node in nodes]
+            added = side[key].identities - (other[key].identities if key in other else set())
+            calls = [(n, n) for n in scope.nodes if node_identity(n) in added] if added else []
             if key in base and has_calls:
                 calls += _edited_nodes(scope, side[key], base[key])
             yield from _moved_arguments(calls, base, side, together)
         if key in base and key in before[0] and key in before[1]:
             yield from _rebound_in(scope, base[key], before[0][key], before[1][key])
-
-
-def _added_nodes(scope: ValueScope, side: ValueScope, other: ValueScope | None) -> list[Node]:
-    """Return the nodes of the merge that `side` has and `other` lacks.
-
-    `other` is None if the other side lacks the graph or function.
-    """
-    lacking = set() if other is None else other.identities
-    added = side.identities - lacking
-    return [node for node in scope.nodes if node_identity(node) in added] if added else []
 
 
 def _edited_nodes(

@@ -97,12 +97,10 @@ def header_text(model: ast.Model, dialect: Dialect = ONNXTEXT) -> str:
         entries.append(f"ir_version: {model.ir_version}")
     if model.opset_imports:
         entries.append(f"opset_import: {opsets_text(model.opset_imports, STEP, dialect)}")
-    if model.producer_name is not None:
-        entries.append(f"producer_name: {dialect.quoted(model.producer_name)}")
-    if model.producer_version is not None:
-        entries.append(f"producer_version: {dialect.quoted(model.producer_version)}")
-    if model.domain is not None:
-        entries.append(f"domain: {dialect.quoted(model.domain)}")
+    for key in ("producer_name", "producer_version", "domain"):
+        value = getattr(model, key)
+        if value is not None:
+            entries.append(f"{key}: {dialect.quoted(value)}")
     if model.model_version is not None:
         entries.append(f"model_version: {model.model_version}")
     if model.doc_string is not None:
@@ -161,9 +159,6 @@ def print_attribute(attribute: ast.Attribute) -> str:
 def print_type(type: ast.Type) -> str:
     """Return the text of a type without its own decorators, and without a newline."""
     return type_text(type)
-
-
-# ---- Headers --------------------------------------------------------------------------------
 
 
 def _presence(presence: ast.Presence) -> list[str]:

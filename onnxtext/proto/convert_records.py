@@ -33,16 +33,8 @@ _RANGES = {
 }
 
 
-# ---- Encoding -------------------------------------------------------------------------------
-
-
 def lower_record(spec: MessageSpec, record: Record, depth: int = 0) -> bytes:
     """Encode a record as a message.
-
-    Args:
-        spec: the type of the message.
-        record: the fields of the message.
-        depth: the number of enclosing records.
 
     Raises:
         RecordError: a key is not the name of a field or the number of an unknown field; or a value
@@ -133,9 +125,6 @@ def _float(text: str, to_bits: Callable[[str], int]) -> int:
         return to_bits(text)
     except LiteralError as error:
         raise RecordError(error.message) from None
-
-
-# ---- Decoding -------------------------------------------------------------------------------
 
 
 def lift_record(spec: MessageSpec, data: bytes | memoryview, depth: int = 0) -> Record:

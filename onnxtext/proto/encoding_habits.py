@@ -54,11 +54,7 @@ class Encoder:
     """
 
     def __init__(self, habits: Iterable[EncodingHabit]) -> None:
-        """Resolve the names in the habits.
-
-        Raises:
-            HabitError: the kind, message, field or order of a habit is invalid.
-        """
+        """Resolve the names in the habits; raise HabitError if one is invalid."""
         self.packed: dict[tuple[str, int], bool] = {}
         self.orders: dict[str, dict[int, int]] = {}
         for habit in habits:

@@ -43,11 +43,7 @@ class PresenceDefaults:
     """
 
     def __init__(self, presence: Presence) -> None:
-        """Resolve the names in the header's `explicit`.
-
-        Raises:
-            RecordError: a name is not a field that can be stored empty.
-        """
+        """Resolve the names in the header's `explicit`; raise RecordError for an unknown field."""
         names = set(presence.explicit)
         if presence.version is None:
             names.update(OFFICIAL_DEFAULTS)
@@ -89,8 +85,6 @@ def presence_defaults(version: int | None, explicit: tuple[str, ...]) -> Presenc
     """
     return PresenceDefaults(Presence(version, explicit))
 
-
-# ---- Decoding -------------------------------------------------------------------------------
 
 Root = Model | Fragment
 

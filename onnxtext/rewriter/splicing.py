@@ -68,7 +68,7 @@ class Splicing:
         if kept != sorted(set(kept)) or -1 in by_offset or not kept:
             return  # the nodes were reordered, or all are new
         for gone in by_offset.keys() - set(kept):
-            self._remove(gone)
+            self.edits.remove(*self._span(gone, "node"), is_statement=True)
         last = -1
         added: list[Node] = []
         for node in after:
@@ -143,10 +143,6 @@ class Splicing:
                 return
         self.edits.replace(start, end, after)
         self.edits.keep_comments(start, count)
-
-    def _remove(self, offset: int) -> None:
-        """Remove a node with the comment after it."""
-        self.edits.remove(*self._span(offset, "node"), is_statement=True)
 
     def _insert(self, nodes: Sequence[Node], last: int, following: int) -> None:
         """Insert new nodes after the node at offset `last`; if `last` is -1, before `following`."""

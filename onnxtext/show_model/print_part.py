@@ -87,11 +87,7 @@ def _pieces(model: ReadableModel, options: PartOptions) -> Iterator[str]:
 def _search(
     bodies: Sequence[NamedBody], pattern: re.Pattern[str], context: int, file: str
 ) -> Iterator[str]:
-    """Yield the lines of the statements that match, with the statements around each match.
-
-    Raises:
-        ShowError: no statement matches.
-    """
+    """Yield the matching statements and those around them; raise ShowError if none matches."""
     printer = graph_printer()
     separator = ""
     for body in bodies:

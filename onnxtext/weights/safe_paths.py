@@ -140,11 +140,7 @@ class FileParts:
         return self._status.st_size
 
     def __getitem__(self, part: slice) -> memoryview:
-        """Return the bytes of a part of the file; `part` must not have a step.
-
-        Raises:
-            OSError: the file cannot be read, or has changed since the view was created.
-        """
+        """Return a part of the file; raise OSError if it cannot be read, or has changed."""
         if part.step is not None:
             raise ValueError("a part of a file has no step")
         start, stop, _ = part.indices(len(self))

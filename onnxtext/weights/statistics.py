@@ -62,10 +62,6 @@ def describe_entries(element: str, entries: bytes) -> str | None:
     """Return statistics of the entries of a field such as `float_data`.
 
     Return None if the field holds floats as bit patterns, or if the element type is unknown.
-
-    Args:
-        element: the element type of the tensor.
-        entries: the field's entries, little-endian.
     """
     element_type = ELEMENTS.get(element)
     if element_type is None or (
@@ -161,11 +157,7 @@ def _blocks(element: str, data: bytes | memoryview) -> Iterator[NDArray[np.float
 
 
 def dtype_of(element: str) -> np.dtype[Any] | None:
-    """Return the numpy dtype of an element type; None for strings, complex and sub-byte types.
-
-    Args:
-        element: the element type's name in the text.
-    """
+    """Return the numpy dtype of an element type; None for strings, complex and sub-byte types."""
     if element in _ML_DTYPES:
         import ml_dtypes
 

@@ -33,9 +33,6 @@ def find_texts(store: Path) -> Iterator[Path]:
     Links to directories are not followed. Files that begin with binary data are skipped, unless
     they have the suffix of a text.
 
-    Args:
-        store: the directory of the store.
-
     Raises:
         OSError: a directory or text cannot be read, so its references are unknown.
     """
@@ -136,9 +133,6 @@ class StoreReferences:
 
 def find_references(directory: Path) -> StoreReferences:
     """Find the references to the blobs of a store in the texts of `find_texts`.
-
-    Args:
-        directory: the directory of the store.
 
     Raises:
         OSError: the store, a searched directory or a text cannot be read.

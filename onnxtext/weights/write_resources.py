@@ -122,9 +122,6 @@ class WeightFiles:
         Before this call, the file has the blobs of the old and the new text. So if the conversion
         is killed, the text that remains, old or new, finds its blobs.
 
-        Args:
-            check: the same as for `write`.
-
         Raises:
             BlobError: the library cannot write the blobs.
             OSError: the file cannot be written; it is unchanged.

@@ -37,14 +37,13 @@ def recognize(data: bytes) -> FileKind | None:
     for offset, magic, what, help in _MAGIC:
         if data.startswith(magic, offset):
             return FileKind("not-a-model", what, help)
-    if _is_safetensors(data):
+    # The data begins with a plausible header length, followed by `{"`.
+    if data[8:10] == b'{"' and 2 <= int.from_bytes(data[:8], "little") <= 100_000_000:
         return FileKind("not-a-model", "a safetensors file", _ONLY_WEIGHTS)
     if data and not data[:_HEAD].strip(b"\0"):
         return FileKind("not-a-model", "a file that begins with NUL bytes", _DOWNLOAD_AGAIN)
     return _text_kind(data)
 
-
-# ---- Binary files -------------------------------------------------------------------------------
 
 _UNPACK = "unpack it if the model is inside"
 _EXPORT = "export the model to ONNX"
@@ -85,14 +84,6 @@ _MAGIC: tuple[tuple[int, bytes, str, str | None], ...] = (
     (257, b"ustar", "a tar archive", _UNPACK),
 )
 """Offset, magic bytes, description and help of each kind of binary file."""
-
-
-def _is_safetensors(data: bytes) -> bool:
-    """Whether the data begins with a plausible header length, followed by `{"`."""
-    return data[8:10] == b'{"' and 2 <= int.from_bytes(data[:8], "little") <= 100_000_000
-
-
-# ---- Texts --------------------------------------------------------------------------------------
 
 
 def _text_kind(data: bytes) -> FileKind | None:

@@ -147,11 +147,7 @@ def read_group(data: bytes | memoryview, group: WireField) -> Iterator[WireField
 def _skip(
     data: bytes | memoryview, offset: int, end: int, number: int, wire_type: int, begin: int
 ) -> tuple[int, int]:
-    """Return the start and end of a field's value; `offset` is the offset after the field's key.
-
-    Raises:
-        WireError: the value is invalid.
-    """
+    """Return the start and end of a field's value; `offset` is the offset after the field's key."""
     value = offset
     if wire_type == GROUP:
         return value, _skip_group(data, offset, end, number)
@@ -166,11 +162,7 @@ def _skip(
 
 
 def _skip_group(data: bytes | memoryview, offset: int, end: int, number: int) -> int:
-    """Return the offset after the end key of group `number`, without recursion for inner groups.
-
-    Raises:
-        WireError: the group is not closed, is nested too deeply, or has an invalid field.
-    """
+    """Return the offset after the end key of group `number`, without recursion for inner groups."""
     open_groups = [number]
     begin = offset
     while open_groups:

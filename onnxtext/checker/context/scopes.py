@@ -50,7 +50,6 @@ class Scope:
         owner: the graph before its decorators are applied, or the function after its decorators are
             applied.
         kind: the role of the graph or function in the model.
-        name: the name of the graph or function.
         parent: for a nested graph, the scope that encloses it; otherwise None.
         holder: for a nested graph, the node of `parent` that has the graph in an attribute.
         holder_index: the 0-based index of `holder` in the nodes of `parent`.
@@ -60,7 +59,6 @@ class Scope:
             sets in `Options.assumed`, which may be None.
         infos: the `value_info` list. It lacks the types that nodes declare for their outputs.
         initializers: dense and sparse initializers, including the default values of inputs.
-        nodes: the nodes, in the order of the graph.
         given: maps the names of inputs and initializers to their definitions. If a name has several
             definitions, the first input counts; if none is an input, the first initializer.
         position: maps each name that the scope defines to the 0-based index of the first node that

@@ -22,7 +22,6 @@ class Parameter(NamedTuple):
     """A formal input or output of an operator.
 
     Attributes:
-        name: the name in the operator's schema.
         type: a type variable such as `T`, or a type such as `tensor(int64)`.
         option: the number of values that a node may have for the parameter: `single` for exactly
             one, `optional` for at most one, `variadic` for any number.

@@ -234,8 +234,6 @@ class TextPlaces:
         element = next(islice(elements, number, None), None)
         return statement if element is None else Span(element.start(), element.end())
 
-    # ---- Headers and sections ---------------------------------------------------------------
-
     def _header(self, model: Model, part: tuple[str | int, ...]) -> Span:
         end = model.graph.at if model.graph.at >= 0 else len(self._source.text)
         span = self._key(0, end, part)

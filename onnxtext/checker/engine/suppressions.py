@@ -31,7 +31,6 @@ class _Suppression:
     Attributes:
         code: the rule to suppress; "" for all rules.
         span: the span of the code, or of the comment without codes.
-        used: whether this has suppressed a finding.
     """
 
     code: str

@@ -105,8 +105,6 @@ class SizeExplainer:
                 stack.append(next_task)
         return first.step
 
-    # ---- One step ---------------------------------------------------------------------------
-
     def _task(self, view: InferredView, name: str, part: TypePart, depth: int) -> _Task:
         inner: InferredView | None = view
         while inner is not None and name not in inner.scope.position:

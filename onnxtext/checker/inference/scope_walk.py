@@ -121,8 +121,6 @@ class ScopeWalk(Generic[E]):
         """
         raise NotImplementedError
 
-    # ---- Function calls ---------------------------------------------------------------------
-
     def _call_key(
         self, function: Scope, inputs: Sequence[object], attributes: Sequence[Attribute] = ()
     ) -> tuple[object, ...]:

@@ -133,7 +133,8 @@ def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeM
     if key == ("", "Mod"):
         return _without_fmod(signature, text, node)
     lists = _LISTS.get(key)
-    given = [name for name in lists or () if _is_list(attribute_value(node.attributes, name))]
+    values = {name: attribute_value(node.attributes, name) for name in lists or ()}
+    given = [name for name, value in values.items() if isinstance(value, (tuple, Floats)) and value]
     if lists is None or len(given) != 1:
         return None
     begins, described = lists[given[0]]
@@ -141,10 +142,6 @@ def attribute_mismatch(signature: Signature, inputs: Texts, node: Node) -> TypeM
         return None
     message = f"`{node.op_type}` with `{given[0]}` takes {described}, not `{text_spelling(text)}`"
     return TypeMismatch(message, (0,), "correct the attribute, or use another value")
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, (tuple, Floats)) and len(value) > 0
 
 
 def _without_fmod(signature: Signature, text: str, node: Node) -> TypeMismatch | None:

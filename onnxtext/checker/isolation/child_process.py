@@ -104,8 +104,6 @@ class Worker:
             ) from None
         self._ready = True
 
-    # ---- Pipes ------------------------------------------------------------------------------
-
     def _send(self, data: bytes) -> None:
         """Write a request; if the child has died, raise OSError instead of receiving SIGPIPE."""
         fd = self.child.requests
@@ -143,11 +141,7 @@ class Worker:
         return read_frame(fd, lambda: self._wait(fd, deadline))
 
     def _wait(self, fd: int, deadline: float) -> None:
-        """Wait until there is data to read.
-
-        Raises:
-            EOFError: the deadline has passed.
-        """
+        """Wait until there is data to read; raise EOFError if the deadline has passed."""
         if not hasattr(select, "poll"):  # Windows: a read ends when the process ends
             return
         poll = select.poll()
@@ -155,8 +149,6 @@ class Worker:
         if not poll.poll(1000 * max(deadline - time.monotonic(), 0)):
             self._exceeded = "time"
             raise EOFError
-
-    # ---- Cause of death ---------------------------------------------------------------------
 
     def _kill_and_find_cause(self, *, damaged: bool = False) -> WorkerDied:
         """End the process if it still runs; return the cause of its death as an error to raise.

@@ -34,7 +34,6 @@ class Child:
     """A child process and the pipes to and from it.
 
     Attributes:
-        pid: the process id of the child.
         requests: the file descriptor for writing requests.
         answers: the file descriptor for reading answers.
         errors: the file descriptor for reading the child's standard error.

@@ -144,8 +144,6 @@ class OperatorCall:
         shape = self.shape(index)
         return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
-    # ---- Requirements -----------------------------------------------------------------------
-
     def equal(self, left: Extent, right: Extent, first: str = "", second: str = "") -> None:
         """Require two dimensions to be equal.
 

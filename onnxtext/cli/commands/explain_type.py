@@ -245,11 +245,7 @@ class _Model:
         return chosen
 
     def _at_line(self, scopes: list[Scope], line: int) -> list[tuple[Scope, str]]:
-        """Return (scope, name) of each value that the last statement at or before a line defines.
-
-        Raises:
-            ShowError: the model is binary, or no value is defined at the line.
-        """
+        """Return (scope, name) of each value defined at a line, or else the last line before it."""
         from onnxtext.ast.model import Node
         from onnxtext.show_model.show_error import ShowError
 

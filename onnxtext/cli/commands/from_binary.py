@@ -233,8 +233,6 @@ def command(
     run(chosen, inputs, output, force=force, reporter=reporter)
 
 
-# ---- The official syntax ---------------------------------------------------------------------
-
 _SHOWN_PLACES = 3
 """Maximum number of locations to name per kind of loss."""
 

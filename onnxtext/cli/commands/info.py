@@ -70,9 +70,6 @@ def _summarize(file: InputFile) -> tuple[str, int, ModelSummary]:
     return file.name, len(data), summarize(side.model)
 
 
-# ---- Table ----------------------------------------------------------------------------------
-
-
 def _table(models: Sequence[tuple[str, int, ModelSummary]]) -> list[str]:
     """Return the lines of a table with a column for each model."""
     views = [overview for _, _, overview in models]

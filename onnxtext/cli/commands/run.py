@@ -52,11 +52,7 @@ Exit status:
 def _pairs(
     context: click.Context, parameter: click.Parameter, arguments: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    """Split arguments `NAME=VALUE` at the first equals sign.
-
-    Raises:
-        click.BadParameter: an argument has another form.
-    """
+    """Split arguments `NAME=VALUE` at the first `=`; raise BadParameter for other arguments."""
     pairs = []
     for argument in arguments:
         name, equals, value = argument.partition("=")
@@ -194,7 +190,10 @@ def command(
         else:
             second = _load(other, other)
             found, _, compared = run_both(model, second, values, names=(name, other), **limits)
-            only = _unshared(results, [value.name for value in second.graph.output], name, other)
+            others = [value.name for value in second.graph.output]
+            # Map each output that one model lacks to the name of the other model.
+            only = {result: name for result in results if result not in others}
+            only |= {result: other for result in others if result not in results}
             as_text = partial(differences_as_text, compared, name, other, only)
             as_object = partial(differences_as_objects, compared, only)
             common = [one for one in compared if one.is_output]
@@ -203,16 +202,6 @@ def command(
         print_to_stdout(json.dumps(as_object(), indent=2) if as_json else as_text())
         if differs:
             reporter.status = max(reporter.status, FINDINGS)
-
-
-def _unshared(left: list[str], right: list[str], first: str, second: str) -> dict[str, str]:
-    """Map each output that one model lacks to the name of the other model.
-
-    `left` and `right` are the outputs of the models with the names `first` and `second`.
-    """
-    return {name: first for name in left if name not in right} | {
-        name: second for name in right if name not in left
-    }
 
 
 def _sizes(dims: list[tuple[str, str]]) -> dict[str, int]:

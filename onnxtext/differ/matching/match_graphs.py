@@ -107,9 +107,6 @@ def _match_values(
     return by_new_index(pairs)
 
 
-# ---- Initializers ---------------------------------------------------------------------------
-
-
 def _match_initializers(
     old: GraphLists, new: GraphLists, sides: tuple[ModelSide, ModelSide]
 ) -> Pairs:
@@ -151,9 +148,6 @@ def _match_by_use(match: GraphMatch) -> None:
                 match.initializers.append((old_indices.pop(name), new_indices.pop(named)))
                 match.names.add(name, named)
     match.initializers = by_new_index(match.initializers)
-
-
-# ---- Nodes ----------------------------------------------------------------------------------
 
 
 def _match_nodes(match: GraphMatch, sides: tuple[ModelSide, ModelSide]) -> Pairs:

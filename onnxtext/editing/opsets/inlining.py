@@ -104,11 +104,7 @@ def _body(conversion: NodeConversion) -> tuple[Function, int]:
 
 
 def _context_dependent(conversion: NodeConversion, schema: Any) -> tuple[bytes, int]:
-    """Return (function body that onnx builds for the node and its input types, opset version).
-
-    Raises:
-        NotConvertible: the type of an input is unknown, or onnx cannot build a function body.
-    """
+    """Return (function body that onnx builds for the node and its input types, opset version)."""
     from onnxtext.checker.isolation.inference_client import InferenceClient
 
     versions: list[int] = list(schema.context_dependent_function_opset_versions)

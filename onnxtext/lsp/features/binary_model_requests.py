@@ -54,9 +54,6 @@ def read_file(path: Path) -> bytes:
         raise RequestError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-# ---- Binary models as text ----------------------------------------------------------------------
-
-
 async def from_binary(server: Server, params: Any) -> dict[str, Any]:
     """Answer `onnxtext/fromBinary`: print a binary model, with digests for large weights.
 
@@ -148,11 +145,7 @@ def _to_binary(text: str, original: Path, target: Path, digest: str | None) -> d
 
 
 def _add_blobs(model: Model, data: bytes) -> None:
-    """Copy the bytes of large weights to `model` from `data`, the original binary model.
-
-    Raises:
-        RequestError: `data` is not a valid model.
-    """
+    """Copy the bytes of large weights to `model` from `data`, the original binary model."""
     from onnxtext.binary_to_text import lift_placed
 
     model.resources_left_out = False
@@ -174,9 +167,6 @@ def _as_objects(
         converter.unstructure(item)
         for item in convert_diagnostics(diagnostics, lines, path.as_uri())
     ]
-
-
-# ---- The command line ---------------------------------------------------------------------------
 
 
 async def convert(server: Server, params: Any) -> dict[str, Any]:

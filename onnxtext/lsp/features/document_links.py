@@ -38,7 +38,9 @@ def links(document: Document, params: t.DocumentLinkParams) -> list[t.DocumentLi
     found: list[t.DocumentLink] = []
     version = document.version
     base = version.directory
-    resources = _resources(version.text)
+    start = version.text.rfind("\nresources {")
+    blobs = _RESOURCE.finditer(version.text, start) if start >= 0 else ()
+    resources = {blob[1]: blob.start(1) for blob in blobs}
     stored: dict[str, Path | None] = {}
     for piece in _pieces(version):
         if len(found) == _MAX_LINKS:
@@ -102,11 +104,6 @@ def _file(base: Path, name: str) -> str | None:
 
 
 _RESOURCE = re.compile(r'^[ \t]*"([0-9a-f]{16,64})"\s*:', re.MULTILINE)
-
-
-def _resources(text: str) -> dict[str, int]:
-    start = text.rfind("\nresources {")
-    return {} if start < 0 else {m.group(1): m.start(1) for m in _RESOURCE.finditer(text, start)}
 
 
 def _blob_file(root: Model | Fragment | None, base: Path, digest: str) -> Path | None:

@@ -40,7 +40,6 @@ class Context:
 
     Attributes:
         prefix: the part of the item that is already typed.
-        span: the span of the prefix.
         operator: the name of the node's operator, split at the dots.
         outputs: the names before the `=` of the node.
         number: the index, from 0, of the input, list item or argument to complete.

@@ -40,7 +40,9 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     # Map files: if one is truncated, SIGBUS ends this process, and the server starts another.
     files.before_mapping = int
-    _warm_up()
+    # Import the modules and fill the caches that every job needs.
+    text = "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (x) }"
+    analyze(text, "", None)
     answers: Answers = {}  # a cache: most results recur in the next version
     with contextlib.suppress(EOFError, pickle.UnpicklingError):
         while True:
@@ -63,13 +65,6 @@ def send(writer: IO[bytes], message: object) -> None:
     """Write a message to a pipe."""
     pickle.dump(message, writer, protocol=pickle.HIGHEST_PROTOCOL)
     writer.flush()
-
-
-def _warm_up() -> None:
-    """Import modules and fill caches that every job needs."""
-    analyze(
-        "<ir_version: 10, opset_import: [21]> g (float x) => (float y) { y = Relu (x) }", "", None
-    )
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ class _Lowering(Lowering):
         If the bytes of the blob are missing, the blob's mark is the only item.
         """
         data = self.blob(ast.Blob(blob.digest), -1)
-        if not _is_mark(data):
+        if len(data) != len(_MARK) * 2 or data[: len(_MARK)] != _MARK:  # it is not a mark
             return super()._typed_value(kind, blob)
         mark = _mark_of(blob)
         self._known[mark] = blob
@@ -166,10 +166,6 @@ def _bytes_of(kind: ast.AttributeType | None, value: Any) -> bytes | None:
         case tuple() if kind is ast.AttributeType.INTS:
             return struct.pack(f"<{len(value)}q", *value)
     return None
-
-
-def _is_mark(data: bytes | memoryview) -> bool:
-    return len(data) == len(_MARK) * 2 and data[: len(_MARK)] == _MARK
 
 
 def _digest(*pieces: bytes | memoryview) -> bytes:

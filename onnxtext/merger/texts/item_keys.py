@@ -40,7 +40,7 @@ def key_of(part: TextPart) -> Hashable:
         case "value_info":
             return _name(tree, "name", "value_name")
         case "parameter" | "attribute":
-            return _parameter(tree)
+            return _name(tree.child("attribute") or tree, "name")
         case "header_entry" | "training_item":
             return _first_token(tree)
         case "header_item":
@@ -228,11 +228,6 @@ def _decorator(tree: Tree) -> Hashable:
     fields = tree.child("fields_")
     first = None if fields is None else next(iter(fields.trees()), None)
     return name, *(() if first is None else _words(first, ":"))
-
-
-def _parameter(tree: Tree) -> Hashable:
-    attribute = tree.child("attribute")
-    return _name(tree if attribute is None else attribute, "name")
 
 
 def _name(tree: Tree, *origins: str) -> str | None:

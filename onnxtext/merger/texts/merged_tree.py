@@ -100,7 +100,6 @@ class MergedTreeWriter:
     Attributes:
         markers: format of conflict markers; None to resolve conflicts to ours.
         placed: spans of the written items; nested items come before the items that contain them.
-        conflicts: number of conflicts written.
     """
 
     markers: Markers | None = None

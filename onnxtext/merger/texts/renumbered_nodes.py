@@ -282,8 +282,6 @@ def _parts(items: Sequence[Any], indices: range, rules: NodeRules) -> dict[int, 
     return result
 
 
-# ---- Tokens of nodes, by which `_Names.align` matches nodes ---------------------------------
-
 Tokens = Callable[[Mapping[int, _Part]], list[Hashable]]
 """Returns a token for each node of a region."""
 

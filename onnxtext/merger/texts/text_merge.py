@@ -148,9 +148,6 @@ def _merge_followed(merge: _Merge, resources: Resources) -> Merged | None:
     return _merge_statements(texts, trees, merge.markers, resources, follows=False)
 
 
-# ---- Models ---------------------------------------------------------------------------------
-
-
 @dataclass
 class _Merge:
     """A merge of valid texts.
@@ -332,20 +329,17 @@ def merge_lines(base: str, ours: str, theirs: str, markers: Markers) -> tuple[st
     names = markers.labels
     command = ["git", "merge-file", "-p", "--diff3", f"--marker-size={markers.size}"]
     command += ["-L", names[1], "-L", names[0], "-L", names[2], "ours", "base", "theirs"]
+    # Git's variables could select another repository.
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
     try:
         with tempfile.TemporaryDirectory(prefix="onnxtext-merge-") as directory:
             for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
                 (Path(directory) / name).write_bytes(text.encode("utf-8", "surrogateescape"))
             done = subprocess.run(
-                command, cwd=directory, capture_output=True, check=False, env=_environment()
+                command, cwd=directory, capture_output=True, check=False, env=environment
             )
     except OSError:
         done = None
     if done is None or not 0 <= done.returncode <= _MAX_CONFLICTS:
         return whole_conflict(base, ours, theirs, markers), 1, False
     return done.stdout.decode("utf-8", "surrogateescape"), done.returncode, True
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment without git's variables, which could select another repository."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

@@ -166,11 +166,7 @@ _BROKEN = "the edits of a statement do not fit together: their merge has a synta
 
 
 def _mark_broken(error: OnnxTextError, places: _ChunkSpans, notes: list[str]) -> None:
-    """Mark the statements with syntax errors as conflicts, and add a note for each.
-
-    Raises:
-        Unmergeable: no statement can be marked.
-    """
+    """Mark the statements with syntax errors as conflicts, with notes, or raise Unmergeable."""
     marked = False
     for diagnostic in error.diagnostics:
         for label in diagnostic.labels[:1]:

@@ -19,12 +19,7 @@ _REPLACED = "\ufffd".encode()
 
 
 def diagnose_invalid(data: bytes, name: str) -> Diagnostic | None:
-    """Return the diagnostic for bytes that are not a model; None if they are a valid model.
-
-    Args:
-        data: the bytes.
-        name: the file name for the diagnostic.
-    """
+    """Return the diagnostic for bytes that are not a model; None if they are a valid model."""
     corruption = find_corruption(data)
     if corruption is None:
         return None

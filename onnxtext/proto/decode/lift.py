@@ -46,7 +46,6 @@ class LiftError(ValueError):
     """The bytes are not a message of the expected type, or not canonical (see `lift_fragment`).
 
     Attributes:
-        message: the reason.
         offset: the byte offset; None if unknown.
     """
 

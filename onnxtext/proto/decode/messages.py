@@ -258,12 +258,7 @@ class Lifter(NodeLifter):
             self._lowering.remember(lifted, data)
 
     def function(self, data: Data, depth: int = 0) -> ast.Function:
-        """Decode a `FunctionProto`.
-
-        Args:
-            data: the bytes of the message.
-            depth: the number of enclosing messages.
-        """
+        """Decode a `FunctionProto`."""
         if self._native and depth <= _DEEP:
             return self._decoder.function(self, data, depth)
         if self._fast is not None:

@@ -59,12 +59,7 @@ class NodeLifter(ABC):
         """Decode a `GraphProto`."""
 
     def node(self, data: Data, depth: int = 0) -> Node:
-        """Decode a `NodeProto`.
-
-        Args:
-            data: the bytes of the message.
-            depth: the number of enclosing messages.
-        """
+        """Decode a `NodeProto`."""
         node, is_whole = self.read_node(data, depth)
         if self.compare_items or not is_whole:
             node.decorators += residual_decorators(
@@ -119,12 +114,7 @@ class NodeLifter(ABC):
         return node, is_whole
 
     def attribute(self, data: Data, depth: int = 0) -> Attribute:
-        """Decode an `AttributeProto`; equal small attributes without graphs share one object.
-
-        Args:
-            data: the bytes of the message.
-            depth: the number of enclosing messages.
-        """
+        """Decode an `AttributeProto`; equal small attributes without graphs share one object."""
         small: bytes | None = None  # the cache key; None for a large attribute
         if len(data) <= SMALL:
             small = data = bytes(data)

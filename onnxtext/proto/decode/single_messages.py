@@ -35,11 +35,6 @@ _ITEMS: dict[str, Callable[[Data], FragmentItem | None]] = {
 def lift_item(lifter: Lifter, data: Data, message: str) -> Fragment:
     """Decode a message that is not a model, graph or function.
 
-    Args:
-        lifter: decodes nodes, attributes and value infos.
-        data: the bytes of the message.
-        message: the name of the message type.
-
     Raises:
         WireError: the bytes are not a message.
     """
@@ -69,11 +64,6 @@ def with_official_defaults(fragment: Fragment, data: bytes, message: str) -> Fra
 
     Return the fragment itself if its encoding would then differ from `data`. Graphs, functions and
     nodes always keep their presence defaults.
-
-    Args:
-        fragment: the fragment.
-        data: the canonical bytes of its message.
-        message: the name of the message type.
     """
     item = fragment.item
     if isinstance(item, (tuple, Record, Type)):

@@ -138,7 +138,9 @@ def lift_type(data: Data, depth: int = 0) -> ast.Type | None:
             case 5:
                 result = _map_type(inside, depth)
             case 7:
-                result = _opaque_type(inside)
+                domain, name = _two_strings(inside)
+                is_valid = domain is None or name is not None
+                result = ast.OpaqueType(domain, name) if is_valid else None
             case 6:
                 decorators = (ast.Decorator("denotation", (ast.Field(None, bytes(inside)),)),)
     if result is not None and decorators:
@@ -201,11 +203,6 @@ def _map_type(data: Data, depth: int) -> ast.MapType | None:
             key = _element_name(read_varint(data, field.value, field.end)[0])
     value = _inner_type(data, 2, depth)
     return ast.MapType(key, value) if key not in ("", "undefined") and value is not None else None
-
-
-def _opaque_type(data: Data) -> ast.OpaqueType | None:
-    domain, name = _two_strings(data)
-    return None if domain is not None and name is None else ast.OpaqueType(domain, name)
 
 
 # ---- Tensors --------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ class Corruption:
     Attributes:
         kind: `deep` for messages that are nested too deeply, `cut` for truncated bytes, otherwise
             `wrong`.
-        message: the problem.
         offset: the 0-based byte offset of the error.
         path: the path at the offset, such as `graph.node[12].op_type`; "" for the message itself.
         known_fields: the number of top-level fields that match the schema, before the error.
@@ -218,8 +217,6 @@ class _Walk:
             else:
                 offset = self._unknown_field(inner, wire_type, start, offset, end, path, depth)
         return offset
-
-    # ---- Parts of fields ------------------------------------------------------------------------
 
     def _key(self, offset: int, end: int, path: str, min_number: int = 1) -> tuple[int, int, int]:
         """Return a field's number and wire type, and the offset after them.

@@ -118,10 +118,6 @@ def find_errors(root: Model | Fragment, blob_source: BlobSource | None = None) -
     """Return the errors of all items that cannot be encoded, in text order.
 
     Return an empty list for a fragment that is a record.
-
-    Args:
-        root: the model or fragment to encode.
-        blob_source: finds blobs that are not in the resources of the model.
     """
     model = root if isinstance(root, Model) else Model(graph=Graph(""), presence=root.presence)
     try:

@@ -205,10 +205,6 @@ def lower_measured(fragment: Fragment, message: str = "") -> tuple[bytes, int]:
 def lower_item(lowering: Lowering, fragment: Fragment) -> bytes:
     """Encode the item of a fragment as `lower_fragment` does; the item must not be a record.
 
-    Args:
-        lowering: the encoder.
-        fragment: the fragment.
-
     Raises:
         LowerError: the item cannot be encoded, for example because a blob cannot be read.
     """

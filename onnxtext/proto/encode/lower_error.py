@@ -12,7 +12,6 @@ class LowerError(ValueError):
     """A statement cannot be encoded.
 
     Attributes:
-        message: the reason.
         at: the statement's offset in its text; -1 if unknown.
         mark: the wrong text in the statement, such as a blob's digest; "" if unknown. For an
             invalid record, words that occur in this order in the statement, such as `@set nope` or

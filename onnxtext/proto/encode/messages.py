@@ -23,8 +23,6 @@ class Lowering(ValueLowering):
     message cannot be encoded.
     """
 
-    # ---- Models, graphs, functions ----------------------------------------------------------
-
     def model(self, model: ast.Model) -> list[Piece]:
         """Return a `ModelProto` in pieces."""
         head: list[Piece] = []
@@ -195,8 +193,6 @@ class Lowering(ValueLowering):
             parts.append(text_field(b"\x6a", function.overload))
         parts += metadata_fields(b"\x72", function.metadata)
         return self.finish("FunctionProto", b"".join(parts), function.decorators, function.at)
-
-    # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, node: ast.Node) -> bytes:
         """Return a `NodeProto`."""

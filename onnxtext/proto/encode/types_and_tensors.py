@@ -27,9 +27,6 @@ The numpy type is None for fields whose entries are not varints.
 """
 
 
-# ---- Types ----------------------------------------------------------------------------------
-
-
 def lower_type(type: ast.Type) -> bytes:
     """Return a `TypeProto`.
 
@@ -83,9 +80,6 @@ def _dim(dim: ast.Dim) -> bytes:
     else:
         data = text_field(b"\x12", dim)
     return apply_decorators("TensorShapeProto.Dimension", data, decorators) if decorators else data
-
-
-# ---- Tensors --------------------------------------------------------------------------------
 
 
 def tensor_head(type: ast.TensorType) -> bytes:

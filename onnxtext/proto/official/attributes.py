@@ -134,8 +134,6 @@ class AttributeReducer(ValueReducer, ABC):
             self.losses.presence_changed("AttributeProto", "type")
         return result
 
-    # ---- Values of attributes ---------------------------------------------------------------
-
     def _value(
         self,
         kind: AttributeType,

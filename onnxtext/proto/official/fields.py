@@ -61,8 +61,6 @@ class FieldReducer:
     def __init__(self) -> None:
         self.losses = Losses()
 
-    # ---- Messages ---------------------------------------------------------------------------
-
     def fields(self, message: str, data: Data, path: ItemPath, keep: frozenset[str]) -> Fields:
         """Return the values of the fields in `keep`, by name; record the loss of other fields.
 
@@ -89,8 +87,6 @@ class FieldReducer:
         for name, why in lost.items():
             self.losses.lost(path.at(name), why)
         return result
-
-    # ---- Strings and names ------------------------------------------------------------------
 
     def text(self, data: Data, path: ItemPath) -> bytes:
         """Reduce a string: escape NUL and invalid UTF-8."""

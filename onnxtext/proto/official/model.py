@@ -37,8 +37,6 @@ class Reducer(AttributeReducer):
         super().__init__()
         self._attributes: dict[bytes, bytes] = {}
 
-    # ---- Models, graphs, functions ----------------------------------------------------------
-
     def model(self, data: Data) -> bytes:
         """Reduce a `ModelProto` to what the official syntax can express; return the bytes."""
         fields = self.fields("ModelProto", data, MODEL, _MODEL)
@@ -138,8 +136,6 @@ class Reducer(AttributeReducer):
             if type is not None:
                 result += field(2, type)
         return result
-
-    # ---- Nodes ------------------------------------------------------------------------------
 
     def node(self, data: Data, path: ItemPath) -> bytes:
         """Reduce a `NodeProto` to what the official syntax can express; return the bytes."""

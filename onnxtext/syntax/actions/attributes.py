@@ -280,7 +280,9 @@ def _list(
     if not items:
         return many, ast.Floats(b"") if many is _A.FLOATS else ()
     if type(items[0]) is ast.Reference:
-        return _reference_list(declared, items)
+        if declared is not None or any(type(item) is not ast.Reference for item in items):
+            raise SemanticError(_NO_REFERENCES)
+        return None, ast.Record()  # as the official parser does
     if type(items[0]) is ast.Number:
         return _number_list_from_tokens(one, items)
     kind = CLASSES[type(items[0])]
@@ -298,19 +300,6 @@ def _raise_mixed_types(kind: ast.AttributeType, token: str | None = None) -> NoR
         token=token,
         code="attribute-type-mismatch",
     )
-
-
-def _reference_list(
-    declared: ast.AttributeType | None, items: list[Any]
-) -> tuple[None, ast.Record]:
-    """For `[@a, @b]`, return no type and an empty record, as the official parser does.
-
-    Raises:
-        SemanticError: a type is declared, or an item is not a reference.
-    """
-    if declared is not None or any(type(item) is not ast.Reference for item in items):
-        raise SemanticError(_NO_REFERENCES)
-    return None, ast.Record()
 
 
 def _number_list_from_tokens(

@@ -16,8 +16,6 @@ from onnxtext.syntax.actions.unparsed_literals import Pending
 
 Decorators = list[Decorator] | None
 
-# ---- Graphs and value infos -----------------------------------------------------------------
-
 
 @located
 def graph(
@@ -72,9 +70,6 @@ def dataless(offset: int, decorators: Decorators, type: Type, name: str) -> Valu
     """
     result: ValueInfo = initializer(offset, decorators, type, name, None)
     return result
-
-
-# ---- Nodes ----------------------------------------------------------------------------------
 
 
 class LeadingComma(tuple[str, ...]):

@@ -61,9 +61,6 @@ class MetadataBlock:
         return tuple([tuple(item) for item in self.items if isinstance(item, MetadataItem)])  # type: ignore[misc]
 
 
-# ---- Actions --------------------------------------------------------------------------------
-
-
 def metadata_block(
     kind: str,
     path: list[PathStep] | None,
@@ -137,11 +134,7 @@ def repeated_entry(key: str, word: str) -> AboveItem:
 
 
 def _fill_above(items: list[MetadataItem | AboveItem | MetadataBlock]) -> None:
-    """Replace each entry `key: above` by the entry with the same key in the block directly above.
-
-    Raises:
-        SemanticError: there is no block directly above, or it does not have the key.
-    """
+    """Replace each entry `key: above` by the entry with this key in the block directly above."""
     entries_above: list[MetadataItem | AboveItem | MetadataBlock] = []
     for block in items:
         if not isinstance(block, MetadataBlock):

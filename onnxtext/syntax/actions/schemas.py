@@ -155,11 +155,7 @@ def _check_variables(schema: OperatorSchema) -> None:
 def _arguments(
     decorators: Decorators, allowed: set[str], construct: str
 ) -> dict[str, tuple[Any, ...]]:
-    """Check the decorators of a construct; return their arguments by the decorator's name.
-
-    Raises:
-        SemanticError: a decorator is not in `allowed`, occurs twice, or has a keyword argument.
-    """
+    """Check the decorators of a construct; return their arguments by the decorator's name."""
     result: dict[str, tuple[Any, ...]] = {}
     for decorator in decorators or ():
         name = decorator.name
@@ -180,11 +176,7 @@ def _arguments(
 
 
 def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
-    """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`.
-
-    Raises:
-        SemanticError: the decorator has other arguments.
-    """
+    """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`."""
     values = arguments.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
@@ -288,11 +280,7 @@ def empty_variadic_formal(
 def _formal(
     option: Option, offset: int, decorators: Decorators, type: Type | str, name: str, *_: str
 ) -> FormalValue:
-    """Return a formal value: `T x` (single), `T bias?` (optional) or `T inputs...` (variadic).
-
-    Raises:
-        SemanticError: a decorator is invalid.
-    """
+    """Return a formal value: `T x` (single), `T bias?` (optional) or `T inputs...` (variadic)."""
     allowed = {"doc", "least", "heterogeneous"} if option == "variadic" else {"doc"}
     article = "an" if option == "optional" else "a"
     arguments = _arguments(decorators, allowed, f"{article} {option} value")

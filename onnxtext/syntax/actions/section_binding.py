@@ -211,11 +211,7 @@ class SectionBinding:
                 self._collect(error)
 
     def _attach(self, root: Graph | Function, block: MetadataBlock) -> None:
-        """Store the entries of a metadata block in the item that its path from `root` names.
-
-        Raises:
-            SemanticError: the path is invalid or matches no item.
-        """
+        """Store the entries of a metadata block in the item that its path from `root` names."""
         path = block.path
         entries = block.entries()
         if block.kind == "graph":

@@ -68,9 +68,6 @@ class Sections:
         return result
 
 
-# ---- Actions --------------------------------------------------------------------------------
-
-
 def section_left_out(word: str, none: str) -> tuple[str, bool | Resources]:
     """Return the keyword and the content of the section `metadata none` or `resources none`.
 

@@ -41,7 +41,6 @@ class SemanticError(ValueError):
             of this value.
         instead: the text that should replace the marked text, as an unsafe fix; None if unknown.
         edits: edits of the source that correct the construct, as an unsafe fix; empty if unknown.
-        subject: what the error is about; None if unknown.
         missing: what is missing, such as "an attribute type", if the marked text begins a line: the
             text is then probably the next statement. Empty if unknown.
     """

@@ -149,11 +149,7 @@ def _dedent(token: str, body: str, indent: str) -> str:
 
 
 def _unescape(token: str, text: str, *, bytes_allowed: bool) -> bytes:
-    r"""Return the bytes of a text with escapes; `bytes_allowed` permits `\xNN`, as in `b"…"`.
-
-    Raises:
-        SemanticError: an escape is invalid. In `b"…"`, the error marks the escape.
-    """
+    r"""Return the bytes of a text with escapes; `bytes_allowed` permits `\xNN`, as in `b"…"`."""
 
     def value(match: re.Match[str]) -> str:
         character = _escaped_character(match[0], bytes_allowed)

@@ -70,11 +70,7 @@ def dim_numbers(token: str) -> tuple[ast.Dim, ...] | None:
 
 
 def _dims(token: str, start: int) -> tuple[ast.Dim, ...] | None:
-    """Return the dimensions in a token, whose `[` is at the index `start`; None for `[]`.
-
-    Raises:
-        SemanticError: a dimension is missing or invalid.
-    """
+    """Return the dimensions in a token, whose `[` is at the index `start`; None for `[]`."""
     inside = token[start + 1 : -1]
     if not inside.strip():
         return None

@@ -115,8 +115,6 @@ class _Search:
     """A search for changes near one error.
 
     Attributes:
-        max_attempts: the maximum number of attempts.
-        attempts: the number of attempts so far.
         tokens: the tokens that may change, and the tokens after them that must parse.
         kinds: the kinds of `tokens`.
         error: the index of the unexpected token. All indexes in this class refer to `tokens`.

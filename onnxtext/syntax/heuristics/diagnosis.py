@@ -28,7 +28,6 @@ class Diagnosis:
         safe: True if the fix may be applied without review; "evident" if the error is certain, but
             not its fix; False if neither is certain: then the fix of the error just before it is
             doubtful, too.
-        other_labels: labels of other ranges.
         skip_to: start of the line at which parsing continues if there are no edits.
         min_tokens: minimum number of tokens after the error that must parse with the edits.
         replaces_errors: whether the diagnosis replaces semantic errors in its range.

@@ -76,7 +76,6 @@ class Recovery:
     """Repairs the stack of a parser after each error, and collects the diagnostics.
 
     Attributes:
-        diagnostics: the syntax errors so far.
         recoveries: the number of calls of `recover`.
         replaced: the number of errors that the last diagnostic replaces; 0 if it replaces none.
     """

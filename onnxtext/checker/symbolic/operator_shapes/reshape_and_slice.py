@@ -148,7 +148,10 @@ def reshape(call: OperatorCall) -> SymbolicShape:
                     for size in target])  # fmt: skip
     copies = not call.integer("allowzero", 0)
     dims = [None if size == -1 or (size == 0 and copies) else size for size in target]
-    input_shape = None if shape is None else _name_unknown_dims(shape)
+    input_shape = shape  # with a temporary name for each unknown dimension
+    if shape is not None:
+        input_shape = tuple([symbol_plus(f"{_UNKNOWN}{index}") if size is None else size
+                             for index, size in enumerate(shape)])  # fmt: skip
     for index, size in enumerate(target if copies else ()):
         if size == 0 and input_shape is not None and index < len(input_shape):
             dims[index] = input_shape[index]
@@ -177,12 +180,6 @@ def reshape(call: OperatorCall) -> SymbolicShape:
 
 _UNKNOWN = "\0?"
 """The prefix of the temporary names of unknown dimensions."""
-
-
-def _name_unknown_dims(shape: Extents) -> Extents:
-    """Replace each unknown dimension of a shape by a symbol with a temporary name."""
-    return tuple([symbol_plus(f"{_UNKNOWN}{index}") if size is None else size
-                  for index, size in enumerate(shape)])  # fmt: skip
 
 
 def _without_temporary_name(size: Extent) -> Extent:

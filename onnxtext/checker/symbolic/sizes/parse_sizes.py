@@ -48,11 +48,7 @@ def parse_size(dim: str) -> Extent:
 
 
 def _size(node: ast.expr, names: dict[str, str]) -> Extent:
-    """Return the size of a parsed expression, in which the keys of `names` stand for the symbols.
-
-    Raises:
-        ValueError: this is not a size expression such as `2*seq`.
-    """
+    """Return the size of a parsed expression; `names` has the symbols. May raise ValueError."""
     match node:
         case ast.Constant(int() as number):
             return number
