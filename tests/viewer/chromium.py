@@ -10,7 +10,6 @@ import select
 import shutil
 import subprocess
 import time
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -165,10 +164,6 @@ class Browser:
                 }})()"""
             )
         )
-
-    def screenshot(self, path: Path) -> None:
-        """Save a picture of the page."""
-        path.write_bytes(b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 
 @contextmanager
