@@ -224,6 +224,11 @@ def test_an_item_is_completed_where_it_begins(text: str, kind: str) -> None:
     assert (found.kind, found.is_free) == (kind, True)
 
 
+@pytest.mark.parametrize("text", [")", ">", "# a\n) x"])
+def test_nothing_follows_a_text_that_begins_with_a_closing_bracket(text: str) -> None:
+    assert context_at(index_of(text), len(text)).kind == "nothing"
+
+
 def test_a_prefix_is_on_one_line() -> None:
     index = index_of('g () => () {\r y = A (x, "a\rb')
     assert "\r" not in context_at(index, len(index.source.text)).prefix

@@ -174,8 +174,8 @@ class _Reader:
             self._angles(bracket)  # otherwise, the bracket has the parameters of a function
 
     def _before(self, index: int) -> str:
-        """Return the token before the token `index`; "" if it is the first token."""
-        return str(self.tokens[index - 1]) if index else ""
+        """Return the token before the token `index`; "" if there is none."""
+        return str(self.tokens[index - 1]) if index > 0 else ""
 
     def _arguments(self, bracket: int, name: str) -> None:
         """Set the context of an offset in the arguments of a decorator or of `external(…)`.
