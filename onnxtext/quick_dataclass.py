@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     import dataclasses
+    import sys
     from operator import attrgetter
     from reprlib import recursive_repr
 
@@ -61,8 +62,13 @@ else:
                 scope[f"default_{field.name}"] = field.default
                 parameters[-1] += f"=default_{field.name}"
             steps.append(f"set_{field.name}(self, {field.name})")
-        exec(f"def __init__({', '.join(parameters)}): {'; '.join(steps) or 'pass'}", scope)
-        cls.__init__ = scope["__init__"]
+        init = f"def __init__({', '.join(parameters)}): {'; '.join(steps) or 'pass'}"
+        found = {}
+        module = vars(sys.modules[cls.__module__])  # resolves the annotations, as in `dataclasses`
+        exec(f"def make({', '.join(scope)}):\n {init}\n return __init__", module, found)
+        cls.__init__ = found["make"](**scope)
+        types = {field.name: field.type for field in fields}
+        cls.__init__.__annotations__ = {**types, "return": None}
         cls.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
         cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
         cls.__getstate__, cls.__setstate__ = _getstate, _setstate

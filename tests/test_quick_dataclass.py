@@ -7,7 +7,8 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
-from typing import Any
+from types import NoneType
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -152,6 +153,9 @@ def test_own_methods_are_kept_and_empty_classes_compare() -> None:
     assert Empty() == Empty()
     assert hash(Empty()) == hash(Empty())
     assert pickle.loads(pickle.dumps(Empty())) == Empty()
+    hints = get_type_hints(Frozen.__init__)
+    assert hints == {"first": object, "second": object, "return": NoneType}
+    assert Frozen.__init__.__module__ == __name__
     assert copy.copy(Frozen(1)) == pickle.loads(pickle.dumps(Frozen(1))) == Frozen(1, ())
 
 
