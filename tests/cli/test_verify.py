@@ -51,6 +51,15 @@ def test_verify_prints_one_line_per_file(files: Path) -> None:
     assert lines[0].endswith(" ms")
 
 
+def test_verify_reads_a_binary_or_a_text_from_stdin(files: Path) -> None:
+    for name in ("a.onnx", "sub/c.onnxtxt"):
+        result = run("verify", "-", stdin=(files / name).read_bytes())
+        assert (result.status, result.err) == (0, "")
+        assert result.out.decode().startswith("ok <stdin>  L1 L3  ")
+    assert run("verify", "-", stdin=BAD_TEXT.encode()).err.startswith("error[unclosed-bracket]")
+    assert run("verify", "-", "a.onnx", cwd=files).status == 2
+
+
 def test_json_has_one_object_per_file(files: Path) -> None:
     (files / "bad.onnx").write_bytes(NO_MODEL)
     result = run("verify", "bad.onnx", ".", "--output-format=json", cwd=files)

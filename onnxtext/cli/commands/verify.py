@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +17,7 @@ from onnxtext.cli.progress import Progress, process_files
 from onnxtext.cli.report import FINDINGS, Reporter
 from onnxtext.cli.results import Results
 from onnxtext.cli.streams import read_file
-from onnxtext.io.text_or_binary import MODEL_SUFFIXES
+from onnxtext.io.text_or_binary import MODEL_SUFFIXES, decode_text, is_binary
 from onnxtext.plurals import size_text
 
 if TYPE_CHECKING:
@@ -49,12 +48,14 @@ With several files, every file is tried, and the highest status is used."""
 def command(files: tuple[str, ...], reporter: Reporter) -> int:
     """Verify on your own files that conversions are lossless.
 
-    FILE is a binary model (.onnx), a text (.onnxtxt, .onnxtext) or a directory; below a directory,
-    every such file is verified. A directory without these files is not an error: a message says
-    that there are none. Nothing is written. The result is shown on standard output, one line per
-    file; --output-format json gives a list of objects with the keys file, kind, size, seconds,
-    laws, ok and differences.
+    FILE is a binary model (.onnx), a text (.onnxtxt, .onnxtext) or a directory; - is standard
+    input. Below a directory, every such file is verified. A directory without these files is not an
+    error: a message says that there are none. Nothing is written. The result is shown on standard
+    output, one line per file; --output-format json gives a list of objects with the keys file,
+    kind, size, seconds, laws, ok and differences.
     """
+    if "-" in files and len(files) > 1:
+        raise click.UsageError("Standard input (-) cannot be one of several inputs.")
     inputs = list(_inputs(files, reporter))
     results = Results(reporter)
 
@@ -74,17 +75,21 @@ def _inputs(names: tuple[str, ...], reporter: Reporter) -> Iterator[InputFile]:
     """Yield the files, and the models and texts in directories."""
     for name in dict.fromkeys(names):
         if not is_directory(name):
-            yield InputFile(name, Path(name))
+            yield InputFile.of(name)
         else:
             yield from files_below(name, MODEL_SUFFIXES, reporter)
 
 
 def _verify(file: InputFile, results: Results) -> None:
     data = read_file(file)
-    from onnxtext.verifier import verify
+    from onnxtext.verifier import verify, verify_text
 
     start = time.perf_counter()
-    verdict = verify(data, name=file.name)
+    if is_binary(data, file.name) or file.source is not None:
+        verdict = verify(data, name=file.name)
+    else:
+        text = decode_text(data, file.name)
+        verdict = verify_text(text, base_dir=file.directory, name=file.name)
     seconds = time.perf_counter() - start
     check_inputs()  # before the result is shown
     word, laws = "ok" if verdict.ok else "BROKEN", " ".join(verdict.laws) or "no law"
