@@ -462,6 +462,10 @@ def test_weights_list_and_verify_read_every_blob(binary: Path) -> None:
     (finding,) = result.findings()
     assert finding["code"] == "weights-damaged"
     assert path.name in finding["message"]
+    total = sum(row["size"] for row in rows if row["digest"] != path.name)
+    assert json.loads(result.out) == [
+        {"store": str(store), "intact": len(rows) - 1, "bytes": total, "damaged": 1}
+    ]
 
 
 def test_gc_keeps_referenced_blobs(tmp_path: Path) -> None:

@@ -85,7 +85,10 @@ def list_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
 @_STORES
 @reporting_options
 def verify_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
-    """Verify that each blob of stores matches the digest in its name."""
+    """Verify that each blob of stores matches the digest in its name.
+
+    --output-format json gives a list of objects with the keys store, intact, bytes and damaged.
+    """
     from onnxtext.diagnostics import Diagnostic, OnnxTextError
     from onnxtext.weights.store import Store
     from onnxtext.weights.store_gc import check_blob
@@ -111,7 +114,11 @@ def verify_blobs(stores: tuple[str, ...], reporter: Reporter) -> None:
                     done(size)
         bad = f", {damaged} damaged" if damaged else ""
         blobs = count_noun(count, "blob is", "blobs are")
-        results.say(f"{name}: {blobs} intact ({count_noun(total, 'byte')} in total){bad}")
+        results.add(
+            {"store": name, "intact": count, "bytes": total, "damaged": damaged},
+            f"{name}: {blobs} intact ({count_noun(total, 'byte')} in total){bad}",
+        )
+    results.finish()
 
 
 @command.command("gc", epilog=examples_of(EXAMPLES, "gc"))
