@@ -65,6 +65,10 @@ EXPLAINED = {
         f"{H}@value_info(initializer)\n{VALUE_INFO}" + metadata("value w"),
         (2, 1), "invalid-record",
     ),
+    "a misspelled decorator": (
+        f"{H}@value_infos(initializers)\n{VALUE_INFO}" + metadata("value w"),
+        (2, 1), "invalid-record",
+    ),
 }  # fmt: skip
 
 

@@ -17,7 +17,6 @@ from onnxtext.suggestions import is_clear_correction, nearest_name
 from onnxtext.syntax.actions.section_binding import DANGLING
 from onnxtext.syntax.actions.semantic_error import MAX_SEMANTIC_ERRORS
 
-_VALUE_INFO = Subject("decorator", f"@{DECORATOR}")
 _LOST_NODE = (
     "value-undefined", "graph-output-undefined", "function-output-undefined", "node-no-output",
 )  # fmt: skip
@@ -61,7 +60,7 @@ def join_findings(
         if item.subject is None
         or (_CAUSES.get(item.subject.kind, "value"), item.subject.name) not in named
     ]
-    if _VALUE_INFO in subjects:
+    if any(map(_is_value_info, subjects)):
         # The entries may name values that a wrong `@value_info` does not list.
         kinds = ("value", "value_info")
         remaining = [i for i in remaining if i.subject is None or i.subject.kind not in kinds]
@@ -77,6 +76,13 @@ def join_findings(
     names = {item.subject.name for item in dangling if item.subject is not None}
     findings = [_with_doubt(item, names, is_lost=bool(lost)) for item in findings]
     return [*remaining, *findings]
+
+
+def _is_value_info(subject: Subject) -> bool:
+    """Whether an error is about the decorator `@value_info`, or one whose name is a misspelling."""
+    name = subject.name.removeprefix("@")
+    is_name = name == DECORATOR or nearest_name(name, [DECORATOR]) is not None
+    return subject.kind == "decorator" and is_name
 
 
 def _suggests_lost_node(error: Diagnostic) -> bool:
