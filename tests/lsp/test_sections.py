@@ -204,6 +204,14 @@ async def test_hover_describes_names_in_sections(
     assert shown in found.contents.value
 
 
+async def test_hover_at_the_start_of_an_argument_describes_it(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    session = opened(client, tmp_path, TEXT.replace('"t", "w", nodes', 'nodes, "t"'))
+    found = await session.ask_at(t.HoverParams, "(|nodes")
+    assert "The types before outputs" in found.contents.value
+
+
 async def test_names_in_sections_are_found_and_renamed(
     client: LanguageClient, tmp_path: Path
 ) -> None:

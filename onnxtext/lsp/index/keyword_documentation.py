@@ -103,11 +103,11 @@ def explanation_at(index: Index, offset: int) -> tuple[str, Span] | None:
     start = max(line_start(text, offset), block.end)
     end = text.find("\n", offset)
     line = load_lexer().tokens(text, start, len(text) if end < 0 else end)
-    token = next((each for each in line if each.at <= offset <= each.end), None)
-    if token is None:
-        return None
-    explanation = _explain(index, token)
-    return None if explanation is None else (explanation, token.span)
+    for token in reversed([each for each in line if each.at <= offset <= each.end]):
+        explanation = _explain(index, token)
+        if explanation is not None:
+            return explanation, token.span
+    return None
 
 
 def _explain(index: Index, token: Token) -> str | None:
