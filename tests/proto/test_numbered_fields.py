@@ -85,6 +85,15 @@ def test_unknown_fields_of_a_node_and_of_its_graph_are_separate() -> None:
     assert onnxtext.to_binary(text) == data
 
 
+def test_an_unknown_field_of_a_node_does_not_change_its_attributes() -> None:
+    node = onnx.NodeProto(op_type="Op", output=["y"])
+    node.attribute.add(type=2, i=3)  # without a name, it needs a record and `@unset`
+    plain = onnxtext.dumps(node)
+    assert '<@unset(name) "" = {' in plain
+    node.MergeFromString(b"\xa2\x06\x03abc")
+    assert onnxtext.dumps(node).replace('@set(100: "abc")\n', "") == plain
+
+
 def test_an_unknown_field_of_a_model_is_found_without_encoding_each_item(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -11,7 +11,7 @@ from onnxtext.ast.model import Graph, Node, Presence
 from onnxtext.ast.records import Decorator, Record
 from onnxtext.ast.tensors_and_attributes import GRAPH_TYPES, Attribute
 from onnxtext.proto.decode.attributes import AttributeFields, attribute_value
-from onnxtext.proto.decode.residual_fields import residual_decorators
+from onnxtext.proto.decode.residual_fields import residual_decorators, unknown_decorators
 from onnxtext.proto.decode.types_and_tensors import (
     Data,
     device_decorator,
@@ -61,10 +61,12 @@ class NodeLifter(ABC):
     def node(self, data: Data, depth: int = 0) -> Node:
         """Decode a `NodeProto`."""
         node, is_whole = self.read_node(data, depth)
-        if self.compare_items or not is_whole:
-            node.decorators += residual_decorators(
-                "NodeProto", self._lowering.node(node), bytes(data)
-            )
+        if self.compare_items:
+            lowered = self._lowering.node(node)
+            node.decorators += residual_decorators("NodeProto", lowered, bytes(data))
+        elif not is_whole:
+            # Only `compare_items` adds the residual fields of attributes, to the attributes.
+            node.decorators += unknown_decorators("NodeProto", bytes(data))
         return node
 
     def read_node(self, data: Data, depth: int) -> tuple[Node, bool]:
