@@ -109,3 +109,16 @@ async def test_changed_schema_files_are_read_again(client: LanguageClient, tmp_p
     session.replace("2.0", "3.0")
     (wrong,) = [item for item in await session.diagnostics() if item.code == "invalid-settings"]
     assert "acme.onnxschema:1:13" in wrong.message
+
+
+async def test_open_texts_are_checked_again_if_the_editor_reports_a_changed_schema_file(
+    client: LanguageClient, tmp_path: Path
+) -> None:
+    session = opened(client, tmp_path, "y = acme.Scale <factor = 1.0> (x)")
+    assert "attribute-type" not in {item.code for item in await session.diagnostics()}
+    path = tmp_path / "acme.onnxschema"
+    path.write_text(SCHEMAS.replace("factor: float", "factor: int"))
+    changes = [t.FileEvent(path.as_uri(), t.FileChangeType.Changed)]
+    client.workspace_did_change_watched_files(t.DidChangeWatchedFilesParams(changes))
+    while "attribute-type" not in {item.code for item in await session.syntax()}:
+        pass  # findings of the first check

@@ -263,6 +263,11 @@ class Server(LanguageServer):
         if document is not None:
             self._check(document, delay=0)
 
+    def files_changed(self, params: t.DidChangeWatchedFilesParams) -> None:
+        """Check all open documents again, because the schemas or settings of a project changed."""
+        for document in self.documents.values():
+            self._check(document)
+
     def _read(self, uri: str) -> None:
         """Parse the newest text and publish its syntax errors.
 
@@ -368,6 +373,7 @@ def create_server() -> Server:
     server.answer(t.TEXT_DOCUMENT_DID_CHANGE, Server.changed)
     server.answer(t.TEXT_DOCUMENT_DID_CLOSE, Server.closed)
     server.answer(t.TEXT_DOCUMENT_DID_SAVE, Server.saved, t.SaveOptions(include_text=False))
+    server.answer(t.WORKSPACE_DID_CHANGE_WATCHED_FILES, Server.files_changed)
     server.answer("onnxtext/checked", Server.checked)
     for method, handler in HANDLERS.items():
         server.answer(method, handler, OPTIONS.get(method))

@@ -114,6 +114,8 @@ export class Server implements vscode.Disposable {
     let crashes = 0;
     return {
       documentSelector: ['file', 'untitled', SCHEME].map((scheme) => ({ scheme, language: LANGUAGE })),
+      // The findings in open texts depend on these files.
+      synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher('**/{pyproject.toml,*.onnxschema}') },
       outputChannel: this.log,
       middleware: {
         provideInlayHints: (document, range, token, next) => (inlayHintsWanted() ? next(document, range, token) : []),
