@@ -37,7 +37,8 @@ def test_a_conflict_without_all_of_its_markers_is_one_error(sides: str) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize(
-    "marker", ["<<<<<<< HEAD", "=======", ">>>>>>> other", "  =======", "======"]
+    "marker",
+    ["<<<<<<< HEAD", "=======", ">>>>>>> other", "  =======", "======", "=" * 32, "<" * 11],
 )
 def test_the_fix_of_a_conflict_removes_a_single_marker(marker: str, newline: str) -> None:
     text = node("  y = Relu (x)").replace("\n", newline)

@@ -17,8 +17,11 @@ from onnxtext.syntax.actions.semantic_error import SemanticError
 _SIMPLE = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPE = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u\{[0-9A-Fa-f]{1,6}\}|.?)", re.DOTALL)
 
-CONFLICT_MARKER = re.compile(r"[ \t]*(?P<mark>[<=>|])(?P=mark){5,8}(?!(?P=mark))")
-"""The beginning of a line that git adds at a merge conflict, even if an editor indented it."""
+CONFLICT_MARKER = re.compile(r"[ \t]*(?P<mark>[<=>|])(?P=mark){5,}")
+"""The beginning of a line that git adds at a merge conflict, even if an editor indented it.
+
+git writes seven marks by default; users set other numbers with `conflict-marker-size`.
+"""
 CONFLICT_HELP = (
     "choose one side; remove the others and the lines that begin with <<<<<<<, |||||||, =======, "
     ">>>>>>>"
