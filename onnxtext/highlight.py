@@ -118,7 +118,11 @@ def _opens_graph(following: list[Token]) -> bool:
 
 
 def _name_type(kind: str, before: str, after: str, bracket: str, *, graph: bool) -> str | None:
-    """Return the Pygments token type of a name; None if its neighbors do not determine the type."""
+    """Return the Pygments token type of a name; None if its neighbors do not determine the type.
+
+    `bracket` is the innermost open bracket, or "" outside of brackets. `graph` tells whether a `(`
+    after the name would begin a graph.
+    """
     if kind in _SECTIONS and not bracket and before != ">" and after in {"{", "none"}:
         return "Keyword.Namespace"
     if before == "@":

@@ -56,7 +56,7 @@ def compare(old: ModelSide, new: ModelSide) -> ModelDiff:
         groups=find_groups(comparer.out.items, comparer.out.matches),
     )
     if old.model.metadata_left_out or new.model.metadata_left_out:
-        # A text was printed without the metadata of graphs, nodes and values.
+        # One text was printed without metadata, so differences of metadata mean nothing.
         ignored: tuple[Category, ...] = ("metadata",)
         items = [i if i.kind == "model" else i.without(ignored) for i in diff.items]
         diff = replace(diff, items=tuple([item for item in items if item is not None]))

@@ -163,7 +163,7 @@ def _merge_models(versions: Sequence[_Version], markers: Markers) -> MergeResult
 
 
 def _read(data: bytes, name: str, *, keeps_resources: bool) -> _Version:
-    """Read a version.
+    """Read one of the three versions of a merge.
 
     If `keeps_resources`, the blobs of a binary model are in `_Version.resources`, not in the text.
 

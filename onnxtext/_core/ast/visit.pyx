@@ -72,7 +72,7 @@ def large_lists(nodes, Py_ssize_t most):
 
 
 def rewrite_list(attributes, Py_ssize_t most, dict cache, value_of):
-    """Return the same as `Rewriter.rewrite_list`; None if one is not exactly an `Attribute`."""
+    """Return the same as `Rewriter.rewrite_list`; None if an item is not exactly an `Attribute`."""
     cdef list result = []
     cdef bint is_changed = False
     for attribute in attributes:

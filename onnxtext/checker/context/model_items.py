@@ -159,6 +159,7 @@ class TensorUse(NamedTuple):
     """A dense tensor of a model, and its place in the model.
 
     Attributes:
+        name: the name of the tensor; "" if it has none.
         type: the element type and the dimensions of the tensor.
         data: the elements of the tensor in the form in which the model stores them, such as
             `RawData`.

@@ -28,7 +28,11 @@ _JOINED = frozenset(
 _PER_NODE = frozenset(
     {"attribute-ref-outside-function", "attribute-ref-unknown", "external-file-missing"}
 )
-"""The rules that check each node of a function, and a rule that counts tensors in its message."""
+"""The rules whose findings are not copied.
+
+The rules for references check each node already. `external-file-missing` has one finding for all
+tensors with the same file.
+"""
 
 _Uses = dict[int, list[tuple[int, Node, int]]]
 

@@ -36,7 +36,11 @@ _FILE = click.Path(readable=False, path_type=Path)
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Parse a size in bytes as git does: `100m` is 100 MiB; raise BadParameter for others."""
+    """Parse a size in bytes as git does: `100m` is 100 MiB.
+
+    Raises:
+        BadParameter: the value is not a size.
+    """
     if value is None:
         return None
     digits, unit = (value[:-1], value[-1].lower()) if value[-1:].isalpha() else (value, "")

@@ -62,7 +62,14 @@ def remark_diagnostics(
     remarks: Iterable[Remark], subject: CheckedModel, *, source: Source | None = None,
     file: str | None = None,
 ) -> list[Diagnostic]:  # fmt: skip
-    """Return a diagnostic for each remark."""
+    """Return a diagnostic for each remark.
+
+    Args:
+        remarks: the changes or obstacles.
+        subject: the model before the conversion.
+        source: the text of the model; None for a binary model.
+        file: the name of a binary model.
+    """
     diagnostics = []
     for remark in remarks:
         hidden = len(remark.places) - _MAX_PLACES

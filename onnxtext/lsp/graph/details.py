@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Describe a node or value for the details panel of the graph view; find those of a statement.
+"""Describe a node or value for the details panel of the graph view.
 
 The details are attributes, types, and statistics of weights.
 """

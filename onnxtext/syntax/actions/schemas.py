@@ -176,7 +176,10 @@ def _arguments(
 
 
 def _text(arguments: dict[str, tuple[Any, ...]], name: str) -> str:
-    """Return the string argument of `@name`; "" if it is absent or written `@deprecated()`."""
+    """Return the string argument of the decorator `@name`.
+
+    The result is "" if the decorator is absent. `@deprecated()` may omit the string.
+    """
     values = arguments.get(name, (b"",))
     if not values and name == "deprecated":
         return ""
